@@ -1,0 +1,68 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// Checkpoint names a NetworkManager checkpoint: its D-Bus object path.
+type Checkpoint string
+
+// Pending is a checkpoint that is alive.
+type Pending struct {
+	Checkpoint Checkpoint
+	// CreatedBoot is the time since boot at which it was made (NetworkManager
+	// stamps it with CLOCK_BOOTTIME).
+	CreatedBoot time.Duration
+	// RollbackAfter is its timeout; zero means that it never expires.
+	RollbackAfter time.Duration
+}
+
+// Backend configures the network of the node it runs on.
+type Backend interface {
+	// Show reads the node's network state as it is now.
+	Show(ctx context.Context) (state.State, error)
+
+	// Apply brings the node to desired without making it permanent: a
+	// checkpoint stays armed that undoes the change after rollbackAfter.
+	// armed is called, at most once and before Apply returns, as soon as the
+	// checkpoint exists, so that the caller can write it down; it may be
+	// called although Apply fails. When ctx ends, the apply is killed and the
+	// checkpoint stays armed. Apply returns the checkpoint on success.
+	//
+	// Errors: ErrInvalid (refused, nothing was changed), ErrBusy (a
+	// checkpoint of somebody else is in the way, nothing was changed),
+	// ErrUnavailable (no NetworkManager), otherwise the change failed and may
+	// have to be rolled back.
+	Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(Checkpoint)) (Checkpoint, error)
+
+	// Commit makes the trial permanent. ErrGone: the checkpoint is not alive
+	// any more, so nothing was committed.
+	Commit(ctx context.Context, checkpoint Checkpoint) error
+
+	// Rollback undoes the trial. ErrGone: the checkpoint is not alive any more.
+	Rollback(ctx context.Context, checkpoint Checkpoint) error
+
+	// Pending lists the checkpoints that are alive, whoever made them.
+	// ErrUnavailable: there is no NetworkManager to ask.
+	Pending(ctx context.Context) ([]Pending, error)
+
+	// Revert computes the state that takes the node from "desired applied on
+	// current" back to current. It changes nothing.
+	Revert(ctx context.Context, desired, current state.State) (state.State, error)
+}
+
+// What an implementation's errors wrap, so that the caller can tell them apart.
+var (
+	// ErrInvalid: the desired state was refused before anything was changed.
+	ErrInvalid = errors.New("the desired state is not valid")
+	// ErrBusy: somebody else's checkpoint is in the way.
+	ErrBusy = errors.New("another checkpoint is in the way")
+	// ErrUnavailable: NetworkManager does not answer.
+	ErrUnavailable = errors.New("NetworkManager is not available")
+	// ErrGone: the checkpoint is not alive any more.
+	ErrGone = errors.New("the checkpoint is gone")
+)

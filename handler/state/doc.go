@@ -1,0 +1,11 @@
+// Package state is the typed view of an nmstate network state: the document
+// that a policy desires, that libnmstate applies and that a node reports.
+//
+// It owns parsing (a misspelt key or a wrong type is refused by name), typed
+// access to what the product decides on (interfaces, addresses, routes, rules,
+// DNS), comparison, and the report's filter. Whatever it does not model it
+// carries through unchanged, in and out.
+//
+// It is pure: no I/O, no clock, no goroutine. It never talks to libnmstate and
+// never decides what to do about a difference.
+package state
