@@ -1,0 +1,68 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// ConditionType is the type of a Condition.
+type ConditionType string
+
+// ConditionReason is the machine-readable cause of a condition's status.
+type ConditionReason string
+
+// Condition is one aspect of an object's state. The fields are those that
+// manifests and scripts for the older project rely on.
+type Condition struct {
+	Type ConditionType `json:"type"`
+	// +kubebuilder:validation:Enum=True;False;Unknown
+	Status metav1.ConditionStatus `json:"status"`
+	// +optional
+	Reason ConditionReason `json:"reason,omitempty"`
+	// Message is one line of at most 1 KiB.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+	// ObservedGeneration is the metadata.generation that the condition was
+	// computed from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// +optional
+	LastHeartbeatTime metav1.Time `json:"lastHeartbeatTime,omitempty"`
+	// LastTransitionTime moves only when status changes.
+	// +optional
+	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
+}
+
+// Condition types of a policy.
+const (
+	PolicyDegraded    ConditionType = "Degraded"
+	PolicyAvailable   ConditionType = "Available"
+	PolicyProgressing ConditionType = "Progressing"
+	PolicyIgnored     ConditionType = "Ignored"
+)
+
+// Condition types of an enactment.
+const (
+	EnactmentFailing     ConditionType = "Failing"
+	EnactmentAvailable   ConditionType = "Available"
+	EnactmentProgressing ConditionType = "Progressing"
+	EnactmentPending     ConditionType = "Pending"
+	EnactmentAborted     ConditionType = "Aborted"
+)
+
+// Condition types of a NodeNetworkState.
+const (
+	// StateAvailable: the node's network is read and reported.
+	StateAvailable ConditionType = "Available"
+	// StateFailing: the last enforcement of the desired state failed.
+	StateFailing ConditionType = "Failing"
+)
+
+// Reasons. Those of policies and enactments are the older project's.
+const (
+	ReasonConfigurationProgressing   ConditionReason = "ConfigurationProgressing"
+	ReasonSuccessfullyConfigured     ConditionReason = "SuccessfullyConfigured"
+	ReasonFailedToConfigure          ConditionReason = "FailedToConfigure"
+	ReasonNoMatchingNode             ConditionReason = "NoMatchingNode"
+	ReasonRetrying                   ConditionReason = "Retrying"
+	ReasonMaxUnavailableLimitReached ConditionReason = "MaxUnavailableLimitReached"
+	ReasonConfigurationAborted       ConditionReason = "ConfigurationAborted"
+)

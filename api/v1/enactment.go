@@ -1,0 +1,142 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Labels of an enactment.
+const (
+	EnactmentPolicyLabel = "nmstate.io/policy"
+	EnactmentNodeLabel   = "nmstate.io/node"
+)
+
+// EnactmentName is the name of the enactment of a policy on a node.
+func EnactmentName(node, policy string) string { return node + "." + policy }
+
+// NodeNetworkConfigurationEnactmentSpec is the rollout controller's word.
+type NodeNetworkConfigurationEnactmentSpec struct {
+	// ApprovedGeneration is the policy generation that this node may apply
+	// now; 0 means none.
+	// +optional
+	ApprovedGeneration int64 `json:"approvedGeneration,omitempty"`
+	// AbortedGeneration is the policy generation that this node shall not
+	// begin, since it failed on too many others; 0 means none.
+	// +optional
+	AbortedGeneration int64 `json:"abortedGeneration,omitempty"`
+}
+
+// CapturedState is one resolved capture.
+type CapturedState struct {
+	State State `json:"state,omitempty,omitzero"`
+	// +optional
+	MetaInfo CapturedStateMeta `json:"metaInfo,omitempty,omitzero"`
+}
+
+// CapturedStateMeta says which capture a CapturedState came from.
+type CapturedStateMeta struct {
+	// +optional
+	Time metav1.Time `json:"time,omitempty"`
+	// +optional
+	Version string `json:"version,omitempty"`
+}
+
+// CommittedPolicy is the part of a policy that the node has committed: what
+// the node goes back to when a newer generation fails.
+type CommittedPolicy struct {
+	// Generation of the policy.
+	Generation int64 `json:"generation"`
+	// Hash of the rendered state.
+	Hash string `json:"hash"`
+	// Priority and Created are the policy's place in the merge order.
+	// +optional
+	Priority int32 `json:"priority,omitempty"`
+	// +optional
+	Created metav1.Time `json:"created,omitempty"`
+	// DesiredState as rendered for the node.
+	// +optional
+	DesiredState State `json:"desiredState,omitempty,omitzero"`
+}
+
+// EnactmentRetry says when a failed policy is tried again on the node.
+type EnactmentRetry struct {
+	// Attempts that failed in a row for this generation.
+	Attempts int32 `json:"attempts"`
+	// After is the time of the next attempt; absent when the failure is final
+	// for this generation.
+	// +optional
+	After *metav1.Time `json:"after,omitempty"`
+}
+
+// EnactmentRollback is how the node got back after a failed change.
+type EnactmentRollback struct {
+	// Result is RolledBack, or RollbackIncomplete when something that the
+	// change had altered did not come back.
+	// +kubebuilder:validation:Enum=RolledBack;RollbackIncomplete
+	Result string `json:"result"`
+	// Differences between before and after, one line each; empty for RolledBack.
+	// +optional
+	Differences []string `json:"differences,omitempty"`
+}
+
+// NodeNetworkConfigurationEnactmentStatus is how a policy fares on a node.
+type NodeNetworkConfigurationEnactmentStatus struct {
+	// DesiredState is the policy's state as rendered for this node.
+	// +optional
+	DesiredState State `json:"desiredState,omitempty,omitzero"`
+	// CapturedStates are the resolved captures by name.
+	// +optional
+	CapturedStates map[string]CapturedState `json:"capturedStates,omitempty"`
+	// PolicyGeneration is the generation of the policy that this status is about.
+	// +optional
+	PolicyGeneration int64 `json:"policyGeneration,omitempty"`
+	// ObservedGeneration is this object's generation that was acted on.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Features of nmstate that the desired state uses.
+	// +optional
+	Features []string `json:"features,omitempty"`
+	// GuardedBy lists the probes that had to pass after the change; empty
+	// means that nothing guarded it.
+	// +optional
+	GuardedBy []string `json:"guardedBy,omitempty"`
+	// Committed is what of this policy the node has committed.
+	// +optional
+	Committed *CommittedPolicy `json:"committed,omitempty"`
+	// Retry is set while the policy fails on the node.
+	// +optional
+	Retry *EnactmentRetry `json:"retry,omitempty"`
+	// Rollback is set when the change was taken back.
+	// +optional
+	Rollback *EnactmentRollback `json:"rollback,omitempty"`
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// NodeNetworkConfigurationEnactment is one policy on one node: spec is the
+// permission to apply it, status the outcome.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:resource:path=nodenetworkconfigurationenactments,shortName=nnce,scope=Cluster
+// +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].type",description="Status"
+// +kubebuilder:printcolumn:name="Status Age",type="date",JSONPath=".status.conditions[?(@.status==\"True\")].lastTransitionTime",description="Status Age"
+// +kubebuilder:printcolumn:name="Reason",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].reason",description="Reason"
+type NodeNetworkConfigurationEnactment struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +optional
+	Spec NodeNetworkConfigurationEnactmentSpec `json:"spec,omitempty"`
+	// +optional
+	Status NodeNetworkConfigurationEnactmentStatus `json:"status,omitempty"`
+}
+
+// NodeNetworkConfigurationEnactmentList is a list of enactments.
+//
+// +kubebuilder:object:root=true
+type NodeNetworkConfigurationEnactmentList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []NodeNetworkConfigurationEnactment `json:"items"`
+}

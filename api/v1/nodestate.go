@@ -1,0 +1,164 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// ForceRefreshLabel on a NodeNetworkState asks for a report now: a new value
+// is a new request.
+const ForceRefreshLabel = "nmstate.io/force-nns-refresh"
+
+// Source is a policy that the desired state was made from.
+type Source struct {
+	// Policy is the policy's name.
+	Policy string `json:"policy"`
+	// Generation of the policy.
+	Generation int64 `json:"generation"`
+	// Hash of the policy's state as rendered for the node.
+	Hash string `json:"hash"`
+}
+
+// NodeNetworkStateSpec is what a node should be.
+//
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.nodeName) || oldSelf.nodeName == ” || (has(self.nodeName) && self.nodeName == oldSelf.nodeName)",message="spec.nodeName: cannot be changed; the object is named after its node"
+type NodeNetworkStateSpec struct {
+	// Managed: false stops all enforcement and reporting for the node.
+	// +optional
+	// +kubebuilder:default=true
+	Managed *bool `json:"managed,omitempty"`
+	// NodeName is the node, always the object's name.
+	// +optional
+	NodeName string `json:"nodeName,omitempty"`
+	// DesiredState is the nmstate state that the node is brought to. The
+	// policies that match the node write it; without any it may be written by
+	// hand.
+	// +optional
+	DesiredState State `json:"desiredState,omitempty,omitzero"`
+	// Sources are the policies that desiredState was made from, in merge order.
+	// +optional
+	// +listType=map
+	// +listMapKey=policy
+	Sources []Source `json:"sources,omitempty"`
+	// ProbeTimeoutSeconds is the probe window of the next transaction.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1800
+	ProbeTimeoutSeconds *int32 `json:"probeTimeoutSeconds,omitempty"`
+}
+
+// TransactionResult is how a transaction ended.
+type TransactionResult string
+
+// The ends of a transaction.
+const (
+	// TransactionCommitted: the change is permanent and was read back.
+	TransactionCommitted TransactionResult = "Committed"
+	// TransactionRefused: nothing was changed.
+	TransactionRefused TransactionResult = "Refused"
+	// TransactionRolledBack: the change was taken back.
+	TransactionRolledBack TransactionResult = "RolledBack"
+	// TransactionRollbackIncomplete: something did not come back.
+	TransactionRollbackIncomplete TransactionResult = "RollbackIncomplete"
+	// TransactionSuperseded: the desired state changed meanwhile; taken back.
+	TransactionSuperseded TransactionResult = "Superseded"
+)
+
+// Transaction is the running transaction of a node, or its last one.
+type Transaction struct {
+	// Generation of the NodeNetworkState that it enforces.
+	Generation int64 `json:"generation"`
+	// Phase is Idle when it ended, otherwise where it stands.
+	// +kubebuilder:validation:Enum=Idle;Baseline;Arming;Applying;Probing;Committing;RollingBack;Settling
+	Phase string `json:"phase"`
+	// Since is when it began.
+	// +optional
+	Since metav1.Time `json:"since,omitempty"`
+	// Policy is the changed policy; empty when the desired state was written
+	// by hand or a policy went.
+	// +optional
+	Policy string `json:"policy,omitempty"`
+	// Sources that it applies.
+	// +optional
+	Sources []Source `json:"sources,omitempty"`
+	// Result, once it ended.
+	// +optional
+	Result TransactionResult `json:"result,omitempty"`
+	// Final: the same desired state is not tried again (a probe was lost, or
+	// the state is malformed).
+	// +optional
+	Final bool `json:"final,omitempty"`
+	// Message is the failure in one line: step, object, cause.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// GuardedBy lists the probes that had to pass.
+	// +optional
+	GuardedBy []string `json:"guardedBy,omitempty"`
+	// Differences that a rollback left behind, one line each.
+	// +optional
+	Differences []string `json:"differences,omitempty"`
+	// Attempts that failed in a row with this desired state.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
+	// RetryAfter is the time of the next attempt of a hand-written state.
+	// +optional
+	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
+}
+
+// NodeNetworkStateStatus is what a node is.
+type NodeNetworkStateStatus struct {
+	// CurrentState as last reported.
+	// +optional
+	CurrentState State `json:"currentState,omitempty,omitzero"`
+	// LastSuccessfulUpdateTime of currentState.
+	// +optional
+	LastSuccessfulUpdateTime metav1.Time `json:"lastSuccessfulUpdateTime,omitempty"`
+	// ObservedGeneration is the generation whose desired state was committed
+	// or failed for good.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// AppliedHash is the hash of the desired state that was last committed.
+	// +optional
+	AppliedHash string `json:"appliedHash,omitempty"`
+	// AppliedSources are the policies of the last committed desired state.
+	// +optional
+	AppliedSources []Source `json:"appliedSources,omitempty"`
+	// Transaction that runs, or ran last.
+	// +optional
+	Transaction *Transaction `json:"transaction,omitempty"`
+	// HandlerVersion and HostNetworkManagerVersion are what did it.
+	// +optional
+	HandlerVersion string `json:"handlerNmstateVersion,omitempty"`
+	// +optional
+	HostNetworkManagerVersion string `json:"hostNetworkManagerVersion,omitempty"`
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// NodeNetworkState is the network of the node of the same name: what it should
+// be beside what it is.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:resource:path=nodenetworkstates,shortName=nns,scope=Cluster
+// +kubebuilder:printcolumn:name="Available",type="string",JSONPath=".status.conditions[?(@.type==\"Available\")].status",description="Whether the node's network is read and reported"
+// +kubebuilder:printcolumn:name="Failing",type="string",JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"
+// +kubebuilder:printcolumn:name="Changed",type="date",JSONPath=".status.lastSuccessfulUpdateTime",description="Age of the last change"
+type NodeNetworkState struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +optional
+	Spec NodeNetworkStateSpec `json:"spec,omitempty"`
+	// +optional
+	Status NodeNetworkStateStatus `json:"status,omitempty"`
+}
+
+// NodeNetworkStateList is a list of node states.
+//
+// +kubebuilder:object:root=true
+type NodeNetworkStateList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []NodeNetworkState `json:"items"`
+}
