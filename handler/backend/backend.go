@@ -50,6 +50,11 @@ type Backend interface {
 	// ErrUnavailable: there is no NetworkManager to ask.
 	Pending(ctx context.Context) ([]Pending, error)
 
+	// Instance identifies the running NetworkManager: it changes when
+	// NetworkManager restarts, and checkpoints do not survive that.
+	// ErrUnavailable: there is none.
+	Instance(ctx context.Context) (string, error)
+
 	// Revert computes the state that takes the node from "desired applied on
 	// current" back to current. It changes nothing.
 	Revert(ctx context.Context, desired, current state.State) (state.State, error)
