@@ -1,0 +1,69 @@
+// Command kube is the programs of the embedded control plane in one file: the
+// name that it is called by (or, when that is "kube", its first argument) picks
+// which one runs.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	"k8s.io/component-base/logs"
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+	"k8s.io/kubectl/pkg/cmd"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+)
+
+const usage = "usage: kube kube-apiserver|kube-controller-manager|etcd|kubectl [flags]"
+
+func main() {
+	os.Exit(run(os.Args))
+}
+
+// run ends the process itself for the programs whose libraries do so.
+func run(args []string) int {
+	name := filepath.Base(args[0])
+	if name == "kube" && len(args) > 1 {
+		args = args[1:]
+		name = args[0]
+	}
+	// Every program parses os.Args by itself.
+	os.Args = args
+
+	switch name {
+	case "kube-apiserver":
+		return daemon(apiserver.NewAPIServerCommand())
+	case "kube-controller-manager":
+		return daemon(controllermanager.NewControllerManagerCommand())
+	case "etcd":
+		etcdmain.Main(args)
+		return 0
+	case "kubectl":
+		return kubectl(args)
+	default:
+		fmt.Fprintln(os.Stderr, usage)
+		return 2
+	}
+}
+
+func daemon(command *cobra.Command) int {
+	return cli.Run(command)
+}
+
+func kubectl(args []string) int {
+	if _, err := logs.GlogSetter(cmd.GetLogVerbosity(args)); err != nil {
+		fmt.Fprintln(os.Stderr, "kubectl:", err)
+		return 1
+	}
+	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
+		cmdutil.CheckErr(err)
+	}
+	return 0
+}
