@@ -1,0 +1,24 @@
+// Package txn is the transaction by which a node's network is changed: a pure
+// state machine. Step takes the state and one event and returns the next state
+// and what is to be done now. It has no clock, no I/O and no goroutine; times
+// come in with the events.
+//
+//	Idle ─► Baseline ─► Arming ─► Applying ─► Probing ─► Committing ─► Idle (committed)
+//	  ▲         │          │          │          │            │
+//	  │         ▼          ▼          ▼ error    ▼ lost       ▼ checkpoint gone
+//	  │        Idle       Idle     RollingBack ◄─┘         Settling
+//	  │     (superseded) (refused)    │   ▲ something did not come back
+//	  └───────────────────────────────▼───┴
+//	                               Settling ─► Idle (rolled back, or incomplete)
+//
+// Rules that it keeps:
+//   - a probe guards a change only if it passed on the committed state, before;
+//   - a change is committed only after every guard, and the read-back, passed;
+//   - whatever goes wrong after the apply began ends in RollingBack: by the
+//     checkpoint while it lives, by the journal's own revert once it is lost;
+//   - after a crash an open journal is always taken back, except where the
+//     crash fell between the proof and the end of the commit.
+//
+// The caller journals every State that is Open before it performs the effects
+// that came with it (persist, then act).
+package txn

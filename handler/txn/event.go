@@ -1,0 +1,137 @@
+package txn
+
+import "time"
+
+// Event is something that happened. Events that do not fit the phase are
+// ignored: they are late answers.
+type Event interface{ event() }
+
+type (
+	// Wanted: the node should be brought to another desired state.
+	Wanted struct{ Change Change }
+	// Unwanted: the running change is not wanted any more (edited, deleted,
+	// node no longer managed).
+	Unwanted struct{ Reason string }
+	// BaselineMeasured: these probes pass now, on the committed state.
+	BaselineMeasured struct{ Passed []string }
+	// Armed: the desired state was read live and still holds, and the way
+	// back is on disk.
+	Armed struct{}
+	// NotArmed: the change must not begin now.
+	NotArmed struct{ Cause Cause }
+	// CheckpointMade: the trial's checkpoint exists.
+	CheckpointMade struct{ Checkpoint string }
+	// Applied: the trial is in place, At this time.
+	Applied struct {
+		Checkpoint string
+		At         time.Time
+	}
+	// ApplyFailed: Refused means that nothing was changed.
+	ApplyFailed struct {
+		Message string
+		Refused bool
+		Final   bool
+	}
+	// ProbePassed: the guard passed on the trial.
+	ProbePassed struct{ Name string }
+	// ProbeLost: the guard did not pass within the window.
+	ProbeLost struct{ Name, Message string }
+	// Tick: the time is At.
+	Tick struct{ At time.Time }
+	// Committed: the trial is permanent.
+	Committed struct{}
+	// CommitFailed: Gone means that the checkpoint was not alive any more.
+	CommitFailed struct {
+		Message string
+		Gone    bool
+	}
+	// RolledBack: the checkpoint was rolled back.
+	RolledBack struct{}
+	// RollbackFailed: Gone means that the checkpoint was not alive any more.
+	RollbackFailed struct {
+		Message string
+		Gone    bool
+		At      time.Time
+	}
+	// Reverted: the journal's revert was applied and committed.
+	Reverted struct{}
+	// RevertFailed: it could not be applied.
+	RevertFailed struct {
+		Message string
+		At      time.Time
+	}
+	// Settled: how the node compares, now that it is quiet, with the state
+	// before the change, and what of the desired state it lacks.
+	Settled struct{ Differences, Missing []string }
+	// CheckpointLost: NetworkManager restarted.
+	CheckpointLost struct{}
+	// Recovered: a journal of an earlier process is open. Alive: its
+	// checkpoint still exists.
+	Recovered struct {
+		Journal State
+		Alive   bool
+	}
+)
+
+func (Wanted) event()           {}
+func (Unwanted) event()         {}
+func (BaselineMeasured) event() {}
+func (Armed) event()            {}
+func (NotArmed) event()         {}
+func (CheckpointMade) event()   {}
+func (Applied) event()          {}
+func (ApplyFailed) event()      {}
+func (ProbePassed) event()      {}
+func (ProbeLost) event()        {}
+func (Tick) event()             {}
+func (Committed) event()        {}
+func (CommitFailed) event()     {}
+func (RolledBack) event()       {}
+func (RollbackFailed) event()   {}
+func (Reverted) event()         {}
+func (RevertFailed) event()     {}
+func (Settled) event()          {}
+func (CheckpointLost) event()   {}
+func (Recovered) event()        {}
+
+// Effect is something to be done now. Its answer comes back as an event.
+type Effect interface{ effect() }
+
+type (
+	// MeasureBaseline answers BaselineMeasured.
+	MeasureBaseline struct{}
+	// Arm reads the desired state live, computes the way back and writes the
+	// journal; it answers Armed or NotArmed.
+	Arm struct{}
+	// Apply answers CheckpointMade, then Applied or ApplyFailed.
+	Apply struct{}
+	// KillApply makes the running apply answer ApplyFailed soon.
+	KillApply struct{}
+	// Probe starts the guards; each answers ProbePassed or ProbeLost.
+	Probe struct{ Names []string }
+	// StopProbes ends those that still run, without an answer.
+	StopProbes struct{}
+	// Commit answers Committed or CommitFailed.
+	Commit struct{}
+	// Rollback answers RolledBack or RollbackFailed.
+	Rollback struct{}
+	// Revert answers Reverted or RevertFailed.
+	Revert struct{}
+	// Settle answers Settled.
+	Settle struct{}
+	// Finish ends the transaction: the outcome is recorded, then the journal
+	// is closed.
+	Finish struct{ Outcome Outcome }
+)
+
+func (MeasureBaseline) effect() {}
+func (Arm) effect()             {}
+func (Apply) effect()           {}
+func (KillApply) effect()       {}
+func (Probe) effect()           {}
+func (StopProbes) effect()      {}
+func (Commit) effect()          {}
+func (Rollback) effect()        {}
+func (Revert) effect()          {}
+func (Settle) effect()          {}
+func (Finish) effect()          {}

@@ -1,0 +1,120 @@
+package txn
+
+import (
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// Phase is where a transaction stands.
+type Phase string
+
+// The phases, in the order in which a transaction that succeeds passes them.
+const (
+	Idle        Phase = "Idle"
+	Baseline    Phase = "Baseline"
+	Arming      Phase = "Arming"
+	Applying    Phase = "Applying"
+	Probing     Phase = "Probing"
+	Committing  Phase = "Committing"
+	RollingBack Phase = "RollingBack"
+	Settling    Phase = "Settling"
+)
+
+const (
+	// checkpointMargin is how much longer than the probe window a checkpoint
+	// lives, so that its expiry never races a commit.
+	checkpointMargin = 30 * time.Second
+	// probeGrace is how long after the window a probe's own answer is waited
+	// for before the window counts as lost without it.
+	probeGrace = 2 * time.Second
+	// maxUndoAttempts bounds the tries to get back; then the transaction ends
+	// as incomplete, so that a better desired state can be applied.
+	maxUndoAttempts = 8
+	undoRetryFirst  = time.Second
+	undoRetryMost   = 30 * time.Second
+)
+
+// ReadBack is the guard that every change has: the state read from the node
+// contains what was desired. It is not a probe and is not listed as one.
+const ReadBack = "desired-state"
+
+// Change is what a transaction is about.
+type Change struct {
+	// Generation of the NodeNetworkState that wants it.
+	Generation int64 `json:"generation"`
+	// Hash of the desired state.
+	Hash string `json:"hash"`
+	// Policy that changed; empty for a hand-written desired state.
+	Policy string `json:"policy,omitempty"`
+	// Window is how long the probes may take.
+	Window time.Duration `json:"windowNanoseconds"`
+}
+
+// RollbackAfter is the life that the change's checkpoint needs.
+func (c Change) RollbackAfter() time.Duration { return c.Window + checkpointMargin }
+
+// Cause is why a change is taken back.
+type Cause struct {
+	// Message is one line: step, object, cause.
+	Message string `json:"message"`
+	// Final: the same change is not tried again.
+	Final bool `json:"final,omitempty"`
+	// Superseded: nobody failed; the desired state changed meanwhile.
+	Superseded bool `json:"superseded,omitempty"`
+}
+
+// State is where the node's transaction stands. It is plain data: the journal
+// holds it as JSON.
+type State struct {
+	Phase  Phase  `json:"phase"`
+	Change Change `json:"change"`
+	// Guards are the probes that passed before the change.
+	Guards []string `json:"guards,omitempty"`
+	// Checkpoint of the trial, once it was made.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	// Lost: NetworkManager restarted, so the checkpoint is no more.
+	Lost bool `json:"lost,omitempty"`
+	// Proven: every guard passed on the live trial, so a commit was begun.
+	Proven bool `json:"proven,omitempty"`
+	// Reverted: the journal's revert was applied.
+	Reverted bool `json:"reverted,omitempty"`
+	// Cause of the way back; nil on the way forward.
+	Cause *Cause `json:"cause,omitempty"`
+
+	// What follows is of this process only.
+
+	// Waiting are the guards that have not passed yet.
+	Waiting []string `json:"-"`
+	// LostProbes are the guards that gave up, and why.
+	LostProbes map[string]string `json:"-"`
+	// Until is the end of the probe window, or the time of the next try to
+	// get back.
+	Until time.Time `json:"-"`
+	// UndoAttempts that failed in a row.
+	UndoAttempts int `json:"-"`
+}
+
+// Open tells whether the node may differ from its committed state, so that
+// the journal has to know.
+func (s State) Open() bool {
+	switch s.Phase {
+	case Applying, Probing, Committing, RollingBack, Settling:
+		return true
+	}
+	return false
+}
+
+// Running tells whether a transaction is under way.
+func (s State) Running() bool { return s.Phase != Idle && s.Phase != "" }
+
+// Outcome is how a transaction ended.
+type Outcome struct {
+	Change    Change
+	Result    v1.TransactionResult
+	Final     bool
+	Message   string
+	GuardedBy []string
+	// Differences that a rollback left behind, one line each.
+	Differences []string
+}

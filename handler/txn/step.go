@@ -1,0 +1,319 @@
+package txn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// Step is the transaction: given where it stands and what happened, where it
+// stands now and what is to be done. An open state must be journaled before
+// its effects are performed.
+func Step(s State, e Event) (State, []Effect) {
+	if lost, ok := e.(CheckpointLost); ok {
+		return s.checkpointLost(lost)
+	}
+	switch s.Phase {
+	case Idle, "":
+		return s.idle(e)
+	case Baseline:
+		return s.baseline(e)
+	case Arming:
+		return s.arming(e)
+	case Applying:
+		return s.applying(e)
+	case Probing:
+		return s.probing(e)
+	case Committing:
+		return s.committing(e)
+	case RollingBack:
+		return s.rollingBack(e)
+	case Settling:
+		return s.settling(e)
+	}
+	panic(fmt.Sprintf("txn: unknown phase %q", s.Phase))
+}
+
+func (s State) idle(e Event) (State, []Effect) {
+	switch e := e.(type) {
+	case Wanted:
+		return State{Phase: Baseline, Change: e.Change}, []Effect{MeasureBaseline{}}
+	case Recovered:
+		return recovered(e)
+	}
+	return s, nil
+}
+
+// recovered takes an earlier process's open transaction back. Only one that
+// was proven, and whose checkpoint is gone, may have been committed: then the
+// node itself tells.
+func recovered(e Recovered) (State, []Effect) {
+	s := e.Journal
+	if s.Cause == nil {
+		s.Cause = &Cause{Message: "the handler was restarted in phase " + string(s.Phase)}
+	}
+	switch {
+	case e.Alive:
+		return s.to(RollingBack), []Effect{Rollback{}}
+	case s.Proven || !s.Lost:
+		return s.to(Settling), []Effect{Settle{}}
+	}
+	return s.to(RollingBack), []Effect{Revert{}}
+}
+
+func (s State) baseline(e Event) (State, []Effect) {
+	switch e := e.(type) {
+	case BaselineMeasured:
+		s.Guards = slices.Sorted(slices.Values(e.Passed))
+		return s.to(Arming), []Effect{Arm{}}
+	case Unwanted:
+		return s.finish(v1.TransactionSuperseded, e.Reason)
+	}
+	return s, nil
+}
+
+func (s State) arming(e Event) (State, []Effect) {
+	switch e := e.(type) {
+	case Unwanted:
+		s.Cause = &Cause{Message: e.Reason, Superseded: true}
+	case NotArmed:
+		s.Cause = &e.Cause
+		return s.refused()
+	case Armed:
+		if s.Cause != nil {
+			return s.refused()
+		}
+		return s.to(Applying), []Effect{Apply{}}
+	}
+	return s, nil
+}
+
+func (s State) applying(e Event) (State, []Effect) {
+	switch e := e.(type) {
+	case CheckpointMade:
+		s.Checkpoint = e.Checkpoint
+	case Unwanted:
+		if s.Cause == nil {
+			s.Cause = &Cause{Message: e.Reason, Superseded: true}
+			return s, []Effect{KillApply{}}
+		}
+	case Applied:
+		s.Checkpoint = e.Checkpoint
+		if s.Cause != nil {
+			return s.undo()
+		}
+		s.Waiting = append(slices.Clone(s.Guards), ReadBack)
+		s.LostProbes = map[string]string{}
+		s.Until = e.At.Add(s.Change.Window)
+		return s.to(Probing), []Effect{Probe{Names: slices.Clone(s.Waiting)}}
+	case ApplyFailed:
+		if s.Cause == nil {
+			s.Cause = &Cause{Message: e.Message, Final: e.Final}
+		}
+		if e.Refused && s.Checkpoint == "" && !s.Lost {
+			return s.refused()
+		}
+		return s.undo()
+	}
+	return s, nil
+}
+
+func (s State) probing(e Event) (State, []Effect) {
+	switch e := e.(type) {
+	case ProbePassed:
+		s.Waiting = without(s.Waiting, e.Name)
+		if len(s.Waiting) == 0 {
+			s.Proven = true
+			return s.to(Committing), []Effect{Commit{}}
+		}
+		return s.lostIfAllEnded()
+	case ProbeLost:
+		lost := map[string]string{e.Name: e.Message}
+		for name, message := range s.LostProbes {
+			lost[name] = message
+		}
+		s.LostProbes = lost
+		return s.lostIfAllEnded()
+	case Tick:
+		if e.At.Before(s.Until.Add(probeGrace)) {
+			return s, nil
+		}
+		return s.probesLost()
+	case Unwanted:
+		s.Cause = &Cause{Message: e.Reason, Superseded: true}
+		next, effects := s.undo()
+		return next, append([]Effect{StopProbes{}}, effects...)
+	}
+	return s, nil
+}
+
+// lostIfAllEnded waits until every guard has passed or given up, so that the
+// message can name all that were lost.
+func (s State) lostIfAllEnded() (State, []Effect) {
+	for _, name := range s.Waiting {
+		if _, ended := s.LostProbes[name]; !ended {
+			return s, nil
+		}
+	}
+	return s.probesLost()
+}
+
+// probesLost is final for the change (trying again is another outage), unless
+// only the read-back disagreed: then no connectivity was lost.
+func (s State) probesLost() (State, []Effect) {
+	var lines []string
+	final := false
+	for _, name := range s.Waiting {
+		if message := s.LostProbes[name]; message != "" {
+			lines = append(lines, message)
+		} else {
+			lines = append(lines, name+": no answer")
+		}
+		final = final || name != ReadBack
+	}
+	s.Cause = &Cause{
+		Message: fmt.Sprintf("probing for %s: %s", s.Change.Window, strings.Join(lines, "; ")),
+		Final:   final,
+	}
+	next, effects := s.undo()
+	return next, append([]Effect{StopProbes{}}, effects...)
+}
+
+func (s State) committing(e Event) (State, []Effect) {
+	switch e := e.(type) {
+	case Committed:
+		return s.finish(v1.TransactionCommitted, "")
+	case CommitFailed:
+		s.Cause = &Cause{Message: "committing: " + e.Message}
+		if e.Gone {
+			return s.to(Settling), []Effect{Settle{}}
+		}
+		s.Proven = false
+		return s.undo()
+	}
+	return s, nil
+}
+
+func (s State) rollingBack(e Event) (State, []Effect) {
+	switch e := e.(type) {
+	case RolledBack:
+		return s.to(Settling), []Effect{Settle{}}
+	case Reverted:
+		s.Reverted = true
+		return s.to(Settling), []Effect{Settle{}}
+	case RollbackFailed:
+		if e.Gone {
+			return s.to(Settling), []Effect{Settle{}}
+		}
+		return s.undoFailed(e.Message, e.At)
+	case RevertFailed:
+		return s.undoFailed(e.Message, e.At)
+	case Tick:
+		if s.Until.IsZero() || e.At.Before(s.Until) {
+			return s, nil
+		}
+		s.Until = time.Time{}
+		return s.undo()
+	}
+	return s, nil
+}
+
+func (s State) settling(e Event) (State, []Effect) {
+	settled, ok := e.(Settled)
+	switch {
+	case !ok:
+		return s, nil
+	case s.Proven && len(settled.Missing) == 0:
+		return s.finish(v1.TransactionCommitted, "")
+	case len(settled.Differences) == 0:
+		if s.Cause.Superseded {
+			return s.finish(v1.TransactionSuperseded, s.Cause.Message)
+		}
+		return s.finish(v1.TransactionRolledBack, s.Cause.Message)
+	case !s.Reverted:
+		// The checkpoint is spent and something is still not as before: the
+		// journal knows what it was.
+		s.Lost = true
+		return s.undo()
+	}
+	return s.incomplete(settled.Differences)
+}
+
+// checkpointLost: NetworkManager restarted. On the way forward that makes the
+// trial permanent without proof, on the way back it ends the rollback.
+func (s State) checkpointLost(CheckpointLost) (State, []Effect) {
+	restarted := &Cause{Message: "NetworkManager restarted in phase " + string(s.Phase) + ", before the change was proven"}
+	switch s.Phase {
+	case Applying:
+		s.Lost = true
+		if s.Cause == nil {
+			s.Cause = restarted
+			return s, []Effect{KillApply{}}
+		}
+	case Probing:
+		s.Lost, s.Cause = true, restarted
+		next, effects := s.undo()
+		return next, append([]Effect{StopProbes{}}, effects...)
+	case RollingBack, Settling:
+		// A rollback or comparison that runs still answers; what it says is
+		// worth nothing now, so the way back begins again with the revert.
+		s.Lost, s.Reverted, s.Proven = true, false, false
+		return s.undo()
+	}
+	return s, nil
+}
+
+// undo takes the trial back: by the checkpoint while it may live, otherwise by
+// the journal's revert.
+func (s State) undo() (State, []Effect) {
+	s.Waiting, s.LostProbes, s.Until = nil, nil, time.Time{}
+	if s.Lost {
+		return s.to(RollingBack), []Effect{Revert{}}
+	}
+	return s.to(RollingBack), []Effect{Rollback{}}
+}
+
+func (s State) undoFailed(message string, at time.Time) (State, []Effect) {
+	s.UndoAttempts++
+	if s.UndoAttempts >= maxUndoAttempts {
+		return s.incomplete([]string{"rolling back: " + message})
+	}
+	wait := min(undoRetryFirst<<(s.UndoAttempts-1), undoRetryMost)
+	s.Until = at.Add(wait)
+	return s, nil
+}
+
+func (s State) incomplete(differences []string) (State, []Effect) {
+	next, effects := s.finish(v1.TransactionRollbackIncomplete, s.Cause.Message)
+	finish := effects[0].(Finish)
+	finish.Outcome.Differences = differences
+	return next, []Effect{finish}
+}
+
+// refused ends a change that had not begun.
+func (s State) refused() (State, []Effect) {
+	if s.Cause.Superseded {
+		return s.finish(v1.TransactionSuperseded, s.Cause.Message)
+	}
+	return s.finish(v1.TransactionRefused, s.Cause.Message)
+}
+
+func (s State) finish(result v1.TransactionResult, message string) (State, []Effect) {
+	outcome := Outcome{Change: s.Change, Result: result, Message: message, GuardedBy: s.Guards}
+	if result != v1.TransactionCommitted && s.Cause != nil {
+		outcome.Final = s.Cause.Final
+	}
+	return State{Phase: Idle}, []Effect{Finish{Outcome: outcome}}
+}
+
+func (s State) to(phase Phase) State {
+	s.Phase = phase
+	return s
+}
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+}
