@@ -1,0 +1,93 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+func open(t *testing.T, dir string) *Files {
+	t.Helper()
+	files, err := NewFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestAnEntryIsThereForTheNextProcessUntilItIsClosed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made")
+	entry := Entry{
+		Transaction: txn.State{Phase: txn.Probing, Checkpoint: "/cp/1", Guards: []string{"dns"}},
+		BootID:      "boot", Instance: ":1.5", Desired: []byte(`{"a":1}`), Change: []byte(`{}`), Before: []byte(`{}`), Revert: []byte(`{}`),
+	}
+	if err := open(t, dir).Save(entry); err != nil {
+		t.Fatal(err)
+	}
+	got, err := open(t, dir).Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&entry, got); diff != "" {
+		t.Fatalf("loaded entry differs (-saved +loaded):\n%s", diff)
+	}
+
+	record := Record{Committed: &Committed{Hash: "h", Desired: []byte(`{"a":1}`)}, Last: &v1.Transaction{Generation: 3, Result: v1.TransactionCommitted}}
+	if err := open(t, dir).Close(record); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := open(t, dir).Load(); got != nil || err != nil {
+		t.Fatalf("after Close: entry %v, error %v", got, err)
+	}
+	stored, err := open(t, dir).Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored.Committed.Hash != "h" || stored.Last.Generation != 3 {
+		t.Fatalf("record = %+v", stored)
+	}
+}
+
+func TestAFreshFolderHoldsNothing(t *testing.T) {
+	files := open(t, t.TempDir())
+	if entry, err := files.Load(); entry != nil || err != nil {
+		t.Fatalf("entry %v, error %v", entry, err)
+	}
+	if record, err := files.Record(); record.Committed != nil || err != nil {
+		t.Fatalf("record %v, error %v", record, err)
+	}
+	if err := files.Close(Record{}); err != nil {
+		t.Fatalf("closing what is not open: %v", err)
+	}
+}
+
+func TestADamagedFileIsNamedAndKept(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, entryFile)
+	if err := os.WriteFile(path, []byte("{half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := open(t, dir).Load()
+	if err == nil || !strings.Contains(err.Error(), path) {
+		t.Fatalf("error = %v, want one that names %s", err, path)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("the damaged file is gone: %v", err)
+	}
+}
+
+func TestAHalfWrittenTemporaryFileDoesNotCount(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "."+entryFile), []byte("{half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if entry, err := open(t, dir).Load(); entry != nil || err != nil {
+		t.Fatalf("entry %v, error %v", entry, err)
+	}
+}
