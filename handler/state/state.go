@@ -2,8 +2,12 @@ package state
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 )
 
 // State is an nmstate network state. The zero value is the empty state. A
@@ -14,6 +18,7 @@ type State struct {
 
 // Parse reads the JSON form of a state without checking its keys: it is for
 // what libnmstate reports and what was stored. Numbers keep their digits.
+// No bytes at all, and null, are the empty state.
 func Parse(raw []byte) (State, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return State{}, nil
@@ -24,8 +29,18 @@ func Parse(raw []byte) (State, error) {
 	if err := decoder.Decode(&tree); err != nil {
 		return State{}, fmt.Errorf("reading the network state: %w", err)
 	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return State{}, errors.New("reading the network state: there is more after its end")
+	}
 	return State{tree: tree}, nil
 }
+
+// FromTree makes a state of a tree of Go values as encoding/json decodes
+// them. The tree is copied.
+func FromTree(tree map[string]any) State { return State{tree: copiedObject(tree)} }
+
+// Tree is a deep copy of the whole state. Numbers are json.Number.
+func (s State) Tree() map[string]any { return copiedObject(s.tree) }
 
 // JSON is the state's canonical form: keys sorted, no white space.
 func (s State) JSON() []byte {
@@ -41,3 +56,13 @@ func (s State) JSON() []byte {
 
 // IsEmpty tells whether the state says nothing at all.
 func (s State) IsEmpty() bool { return len(s.tree) == 0 }
+
+// Equal tells whether two states are the same document, key order aside. It
+// compares spelling, not meaning: that is for Missing and Diff.
+func (s State) Equal(other State) bool { return bytes.Equal(s.JSON(), other.JSON()) }
+
+// Hash identifies the document: the SHA-256 of JSON, in hexadecimal.
+func (s State) Hash() string {
+	sum := sha256.Sum256(s.JSON())
+	return hex.EncodeToString(sum[:])
+}
