@@ -1,0 +1,112 @@
+package desired
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// Policy is a policy that selects the node, as it comes out there.
+type Policy struct {
+	Name       string
+	UID        types.UID
+	Generation int64
+	Priority   int32
+	// Created orders policies of the same priority: the older one first.
+	Created time.Time
+	// ProbeTimeoutSeconds of the policy, nil for the node's default.
+	ProbeTimeoutSeconds *int32
+
+	// Rendered is the policy's state for this node, Hash identifies it.
+	Rendered state.State
+	Hash     string
+	// Captured are the captures that it was rendered with.
+	Captured map[string]v1.CapturedState
+	// Features that the rendered state uses.
+	Features []string
+
+	// Err is why it cannot be rendered: this generation never will be.
+	Err error
+	// Waiting, when not empty, is what rendering waits for on this node.
+	Waiting string
+}
+
+// Input is everything that a decision about one node depends on.
+type Input struct {
+	// Node is the node's name; NodeUID owns the enactments.
+	Node    string
+	NodeUID types.UID
+	Now     time.Time
+	// Policies that select the node, in any order.
+	Policies []Policy
+	// Enactments of the node, in any order, also those whose policy is gone.
+	Enactments []v1.NodeNetworkConfigurationEnactment
+	// State is the node's NodeNetworkState, nil while there is none.
+	State *v1.NodeNetworkState
+}
+
+// Decision is what to write now, in the order of the fields: a crash between
+// any two writes is made good by deciding again. It is empty when there is
+// nothing to do.
+type Decision struct {
+	// Statuses to write, complete. They come first: an outcome is recorded
+	// before the NodeNetworkState that shows it moves on.
+	Statuses []StatusWrite
+	// Spec is the NodeNetworkState's new desired state; nil leaves it alone.
+	Spec *Spec
+	// Create are the enactments that are missing. The API server leaves the
+	// status out, which says "all Unknown" then as well.
+	Create []*v1.NodeNetworkConfigurationEnactment
+	// Delete are the names of the enactments that are over.
+	Delete []string
+
+	// RequeueAfter is when time alone changes the decision; 0 means never.
+	RequeueAfter time.Duration
+	// Events to record once the statuses are written.
+	Events []Event
+	// Notes say why, for the log.
+	Notes []string
+}
+
+// StatusWrite is one enactment's new status.
+type StatusWrite struct {
+	Name   string
+	Status v1.NodeNetworkConfigurationEnactmentStatus
+}
+
+// Spec is what the policies' part of a NodeNetworkState's spec becomes.
+type Spec struct {
+	DesiredState        v1.State
+	Sources             []v1.Source
+	ProbeTimeoutSeconds *int32
+	// Policy is the one policy in which it differs from what is committed, so
+	// the one to read live before writing; empty when the node goes back to
+	// what is committed.
+	Policy string
+	// UID and Generation of the Policy; Generation 0 when Policy leaves.
+	UID        types.UID
+	Generation int64
+}
+
+// Event is something that people should see on the policy.
+type Event struct {
+	Policy  string
+	Warning bool
+	Reason  string
+	Message string
+}
+
+// Reasons of events on a policy.
+const (
+	EventConfigured      = "Configured"
+	EventRolledBack      = "RolledBack"
+	EventReconcileFailed = "ReconcileFailed"
+)
+
+// Empty tells whether nothing is to be written.
+func (d Decision) Empty() bool {
+	return len(d.Statuses) == 0 && d.Spec == nil && len(d.Create) == 0 && len(d.Delete) == 0
+}
