@@ -1,0 +1,293 @@
+package controlplane_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
+)
+
+const (
+	deadline = 90 * time.Second
+	interval = 50 * time.Millisecond
+)
+
+// assets are the programs, or the test is skipped: only strict mode is worth a
+// build of ten minutes.
+func assets(t *testing.T) controlplane.Assets {
+	t.Helper()
+	found, err := controlplane.Locate(t.Context(), controlplane.Search{
+		KubebuilderAssets: os.Getenv("KUBEBUILDER_ASSETS"),
+		NoBuild:           os.Getenv("NMSTATE_STRICT") != "1",
+		Log:               logWriter{t},
+	})
+	if errors.Is(err, controlplane.ErrNotBuilt) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// logWriter makes lines of the test's log.
+type logWriter struct{ t *testing.T }
+
+func (w logWriter) Write(line []byte) (int, error) {
+	w.t.Log(strings.TrimRight(string(line), "\n"))
+	return len(line), nil
+}
+
+func start(t *testing.T, options controlplane.Options) *controlplane.ControlPlane {
+	t.Helper()
+	options.Assets = assets(t)
+	options.Log = logWriter{t}
+	plane, err := controlplane.Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(plane.Stop)
+	return plane
+}
+
+func admin(t *testing.T, plane *controlplane.ControlPlane) client.Client {
+	t.Helper()
+	config, err := plane.RESTConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+// eventually polls until the condition holds, and fails with its last reason.
+func eventually(t *testing.T, condition func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		err := condition(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not after %s: %v", deadline, err)
+		case <-ticker.C:
+		}
+	}
+}
+
+func create(t *testing.T, api client.Client, object client.Object) {
+	t.Helper()
+	if err := api.Create(t.Context(), object); err != nil {
+		t.Fatalf("creating %T %s: %v", object, object.GetName(), err)
+	}
+}
+
+func configMap(namespace, name string, owners ...metav1.OwnerReference) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, OwnerReferences: owners}}
+}
+
+func TestObjectsWhoseOwnerIsDeletedAreCollected(t *testing.T) {
+	plane := start(t, controlplane.Options{Dir: t.TempDir()})
+	if !plane.HasGarbageCollector() {
+		t.Skip("these programs have no kube-controller-manager")
+	}
+	api := admin(t, plane)
+	create(t, api, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "family"}})
+	owner := configMap("family", "owner")
+	create(t, api, owner)
+	dependant := configMap("family", "dependant",
+		metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID})
+	create(t, api, dependant)
+
+	if err := api.Delete(t.Context(), owner); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func(ctx context.Context) error { return gone(ctx, api, dependant) })
+}
+
+func gone(ctx context.Context, api client.Client, object client.Object) error {
+	err := api.Get(ctx, client.ObjectKeyFromObject(object), object)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err == nil:
+		return errors.New("it still exists")
+	default:
+		return err
+	}
+}
+
+func TestTheAPIServerComesBackWithItsObjectsAndKubeconfig(t *testing.T) {
+	dir := t.TempDir()
+	plane := start(t, controlplane.Options{Dir: dir})
+	api := admin(t, plane)
+	before, err := os.ReadFile(plane.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := configMap("default", "survivor")
+	create(t, api, object)
+
+	if err := plane.StopAPIServer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if connection, err := net.Dial("tcp", plane.APIServerAddress()); err == nil {
+		_ = connection.Close()
+		t.Errorf("the stopped API server still listens on %s", plane.APIServerAddress())
+	}
+	for _, bring := range []struct {
+		how   string
+		again func() error
+	}{
+		{"after a stop", func() error { return plane.StartAPIServer(t.Context()) }},
+		{"after a kill", func() error { plane.KillAPIServer(); return plane.StartAPIServer(t.Context()) }},
+		{"with a control plane started anew in the same folder", func() error {
+			plane.Stop()
+			plane = start(t, controlplane.Options{Dir: dir})
+			return nil
+		}},
+	} {
+		begin := time.Now()
+		if err := bring.again(); err != nil {
+			t.Fatalf("%s: %v", bring.how, err)
+		}
+		t.Logf("ready %s in %.1f s", bring.how, time.Since(begin).Seconds())
+		// The client is the first one: its address, token and trust still hold.
+		if err := api.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			t.Errorf("%s: %v", bring.how, err)
+		}
+	}
+	after, err := os.ReadFile(plane.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(before) != string(after) {
+		t.Error("the kubeconfig changed")
+	}
+}
+
+func TestANodeReachesTheAPIServerAtAnotherAddress(t *testing.T) {
+	audit := filepath.Join(t.TempDir(), "audit.log")
+	plane := start(t, controlplane.Options{Dir: t.TempDir(), AuditLog: audit})
+	api := admin(t, plane)
+	create(t, api, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node1"}})
+	create(t, api, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "handler"}})
+	token, err := plane.Files().ServiceAccountToken(t.Context(), "default", "handler", "node1", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// 127.0.0.2 is not on the certificate.
+	raw, err := plane.NodeKubeconfig("https://"+forward(t, "127.0.0.2:0", plane.APIServerAddress()), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.UserAgent = "handler/test"
+	node, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list corev1.SecretList
+	if err := node.List(t.Context(), &list); !apierrors.IsForbidden(err) {
+		t.Errorf("listing secrets as a service account without rights: %v, want forbidden", err)
+	}
+
+	filter := controlplane.Filter{Node: "node1", UserAgent: "handler/", Verbs: []string{"list"}, Resources: []string{"secrets"}}
+	eventually(t, func(context.Context) error {
+		count, err := controlplane.CountRequests(audit, filter)
+		if err == nil && count != 1 {
+			err = errors.New("the list is not in the audit log")
+		}
+		return err
+	})
+	requests, err := controlplane.ReadRequests(audit, controlplane.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("requests of one start:\n%s", controlplane.Summary(requests))
+}
+
+func TestBadStartsAreRefusedInOneLine(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	empty := t.TempDir()
+	for name, c := range map[string]struct {
+		options controlplane.Options
+		want    string
+	}{
+		"a port in use":            {controlplane.Options{Dir: t.TempDir(), Port: taken.Addr().(*net.TCPAddr).Port}, "address already in use"},
+		"a port that is no port":   {controlplane.Options{Dir: t.TempDir(), Port: 70000}, "from 1 to 65535"},
+		"no folder":                {controlplane.Options{}, "no folder is given"},
+		"a folder with no program": {controlplane.Options{Dir: t.TempDir(), Assets: controlplane.Assets{Dir: empty}}, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plane, err := controlplane.Start(t.Context(), c.options)
+			if err == nil {
+				plane.Stop()
+				t.Fatal("it started")
+			}
+			if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %q, want one line with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestASecondStartInTheSameFolderIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	start(t, controlplane.Options{Dir: dir})
+	second, err := controlplane.Start(t.Context(), controlplane.Options{Dir: dir, Assets: assets(t)})
+	if err == nil {
+		second.Stop()
+	}
+	if !errors.Is(err, controlplane.ErrRunning) {
+		t.Errorf("got %v, want %v", err, controlplane.ErrRunning)
+	}
+}
+
+func TestAProgramThatFailsIsNamedWithItsLog(t *testing.T) {
+	programs := t.TempDir()
+	for _, program := range []string{"etcd", "kube-apiserver"} {
+		script := "#!/bin/sh\necho the reason is here >&2\nexit 7\n"
+		if err := os.WriteFile(filepath.Join(programs, program), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{Dir: t.TempDir(), Assets: controlplane.Assets{Dir: programs}})
+	if err == nil {
+		plane.Stop()
+		t.Fatal("it started")
+	}
+	for _, want := range []string{"etcd", "exit status 7", "etcd.log", "the reason is here"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+}
