@@ -1,0 +1,198 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+)
+
+// build makes everything in an empty folder.
+func (l *Lab) build(ctx context.Context) error {
+	nm, base, err := l.chooseNM(ctx)
+	if err != nil {
+		return err
+	}
+	l.rec = &record{
+		Name: l.opts.Name, Topology: l.opts.Topology, NM: nm, Base: base,
+		NMLogLevel: l.opts.NMLogLevel, Binds: l.binds(), AuditLog: l.opts.AuditLog,
+	}
+	if l.opts.Handler != "" {
+		l.rec.Handler = append([]string{l.opts.Handler}, l.opts.HandlerArgs...)
+	}
+	if err := l.writeRecord(); err != nil {
+		return err
+	}
+	if err := l.startFabric(ctx); err != nil {
+		return err
+	}
+	l.opts.Progress(fmt.Sprintf("fabric up: %s", plural(len(l.rec.Topology.Switches), "switch", "switches")))
+	group, groupCtx := errgroup.WithContext(ctx)
+	for _, n := range l.Nodes() {
+		group.Go(func() error {
+			if err := n.boot(groupCtx); err != nil {
+				return fmt.Errorf("node %s: %w", n.Name, err)
+			}
+			l.opts.Progress("node " + n.Name + " up")
+			return nil
+		})
+	}
+	group.Go(func() error { return l.startCluster(groupCtx) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return l.joinNodes(ctx)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func (l *Lab) writeRecord() error { return writeJSON(filepath.Join(l.dir, "lab.json"), l.rec) }
+
+// binds are the folders that nodes need from the machine: where the handler,
+// this program and the libraries in the project's cache are.
+func (l *Lab) binds() []string {
+	all := append([]string{filepath.Dir(l.opts.Binary)}, l.opts.Binds...)
+	if l.opts.Handler != "" {
+		all = append(all, filepath.Dir(l.opts.Handler))
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		all = append(all, filepath.Join(cache, "kubernetes-nmstate"))
+	}
+	all = slices.DeleteFunc(all, func(dir string) bool {
+		_, err := os.Stat(dir)
+		return err != nil
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (l *Lab) fabricDir() string { return filepath.Join(l.dir, roleFabric) }
+
+func (l *Lab) startFabric(ctx context.Context) error {
+	if err := os.MkdirAll(l.fabricDir(), 0o755); err != nil {
+		return fmt.Errorf("making the fabric's folder: %w", err)
+	}
+	// The process's first thread never leaves its namespace, see onOwnThread.
+	host, err := os.Open("/proc/self/ns/net")
+	if err != nil {
+		return fmt.Errorf("opening this network namespace: %w", err)
+	}
+	defer func() { _ = host.Close() }()
+	namespaces := uintptr(unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID)
+	if err := l.spawn(roleFabric, l.fabricDir(), namespaces, host); err != nil {
+		return err
+	}
+	return l.awaitReady(ctx, roleFabric, l.fabricDir())
+}
+
+// withFabric runs f with netlink in the fabric's network namespace.
+func (l *Lab) withFabric(f func(*netlink.Handle) error) error {
+	p, err := findOne(roleFabric, l.fabricDir())
+	if err != nil {
+		return err
+	}
+	h, err := netlinkOf(p.pid)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return f(h)
+}
+
+// boot starts a node's pid 1 and plugs in its NICs.
+func (n *Node) boot(ctx context.Context) error {
+	if err := os.MkdirAll(n.dir(), 0o755); err != nil {
+		return fmt.Errorf("making the node's folder: %w", err)
+	}
+	spec := nodeSpec{
+		Name: n.Name, Base: n.lab.rec.Base, Binds: n.lab.rec.Binds,
+		Handler: n.lab.rec.Handler, NMLogLevel: n.lab.rec.NMLogLevel,
+	}
+	for _, nic := range n.spec.NICs {
+		spec.NICs = append(spec.NICs, n.lab.plan(n.Name, nic))
+	}
+	if err := writeJSON(filepath.Join(n.dir(), "node.json"), spec); err != nil {
+		return err
+	}
+	namespaces := uintptr(unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWPID)
+	if err := n.lab.spawn(roleNode, n.dir(), namespaces); err != nil {
+		return err
+	}
+	// The clone has come back, but for an instant its argv is still ours.
+	err := n.lab.until(ctx, "the node's process", func() (bool, error) {
+		_, err := findOne(roleNode, n.dir())
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, nic := range spec.NICs {
+		if err := n.plug(nic); err != nil {
+			return err
+		}
+	}
+	return n.lab.awaitReady(ctx, roleNode, n.dir())
+}
+
+// plan completes a NIC with what its switch offers.
+func (l *Lab) plan(node string, nic NICSpec) nicPlan {
+	s := l.rec.Topology.switchOf(nic.Switch)
+	p := nicPlan{NICSpec: nic, MAC: macOf(node, nic.Name).String(), Gateway: gatewayOf(s.Gateway), Gateway6: gatewayOf(s.Gateway6)}
+	if s.DNS {
+		p.DNS = p.Gateway
+	}
+	if p.Address6 == "" && s.RA && nic.Address != "" && nic.Address != "none" {
+		p.Address6 = "auto"
+	}
+	return p
+}
+
+// plug makes the pair of a NIC, one end in the node and one in its switch. It
+// never exists in the host's namespace, and it dies with either of the two.
+func (n *Node) plug(nic nicPlan) error {
+	p, err := n.process()
+	if err != nil {
+		return err
+	}
+	node, err := netns.GetFromPid(p.pid)
+	if err != nil {
+		return fmt.Errorf("opening the node's network namespace: %w", err)
+	}
+	defer func() { _ = node.Close() }()
+	return n.lab.withFabric(func(h *netlink.Handle) error {
+		far := peerName(n.Name, nic.Name)
+		if old, err := h.LinkByName(far); err == nil {
+			if err := h.LinkDel(old); err != nil {
+				return fmt.Errorf("removing the old pair of %s: %w", nic.Name, err)
+			}
+		}
+		bridge, err := h.LinkByName(bridgeName(nic.Switch))
+		if err != nil {
+			return fmt.Errorf("finding switch %s: %w", nic.Switch, err)
+		}
+		pair := &netlink.Veth{
+			LinkAttrs:        netlink.LinkAttrs{Name: far, MasterIndex: bridge.Attrs().Index, HardwareAddr: macOf("far", n.Name, nic.Name)},
+			PeerName:         nic.Name,
+			PeerHardwareAddr: macOf(n.Name, nic.Name),
+			PeerNamespace:    netlink.NsFd(int(node)),
+		}
+		if err := h.LinkAdd(pair); err != nil {
+			return fmt.Errorf("plugging in %s: %w", nic.Name, err)
+		}
+		if err := h.LinkSetUp(pair); err != nil {
+			return fmt.Errorf("setting the far end of %s up: %w", nic.Name, err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+)
+
+func newUnit(w *where, name, what string, do func(*lab.Node, context.Context, string) error) *cobra.Command {
+	verbs := []string{"start", "stop", "restart", "kill"}
+	return &cobra.Command{
+		Use:               name + " NODE start|stop|restart|kill",
+		Short:             "Start, stop, restart or kill -9 " + what + " of a node",
+		Example:           "  lab " + name + " node1 kill",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: w.completeThen(verbs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := w.node(args[0])
+			if err != nil {
+				return err
+			}
+			return do(n, cmd.Context(), args[1])
+		},
+	}
+}
+
+// completeThen completes a node and then one of some words.
+func (w *where) completeThen(words []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return w.completeNode(cmd, args, prefix)
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func newLink(w *where) *cobra.Command {
+	verbs := []string{"up", "down", "unplug", "plug"}
+	return &cobra.Command{
+		Use:               "link NODE NIC up|down|unplug|plug",
+		Short:             "Take the carrier of a NIC away or give it back, pull a NIC out or put it in",
+		Example:           "  lab link node1 eth0 down",
+		Args:              cobra.ExactArgs(3),
+		ValidArgsFunction: w.completeThen(verbs),
+		RunE: func(_ *cobra.Command, args []string) error {
+			n, err := w.node(args[0])
+			if err != nil {
+				return err
+			}
+			switch args[2] {
+			case "up", "down":
+				return n.Carrier(args[1], args[2] == "up")
+			case "unplug":
+				return n.Unplug(args[1])
+			case "plug":
+				return n.Plug(args[1])
+			}
+			return fmt.Errorf("%q is none of %s", args[2], strings.Join(verbs, ", "))
+		},
+	}
+}
+
+func newReboot(w *where) *cobra.Command {
+	return &cobra.Command{
+		Use:               "reboot NODE",
+		Short:             "Kill everything in a node and start it again; its /etc and /var stay",
+		Example:           "  lab reboot node1",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: w.completeNode,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := w.node(args[0])
+			if err != nil {
+				return err
+			}
+			return n.Reboot(cmd.Context())
+		},
+	}
+}
+
+func newAPI(w *where) *cobra.Command {
+	verbs := []string{"cut", "connect", "start", "stop", "kill"}
+	return &cobra.Command{
+		Use:       "api cut|connect|start|stop|kill",
+		Short:     "Cut the nodes' way to the API server, or end and start the server itself",
+		Example:   "  lab api cut\n  lab api connect",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: verbs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := lab.Open(w.root, w.name)
+			if err != nil {
+				return err
+			}
+			switch args[0] {
+			case "cut":
+				return l.CutAPI(cmd.Context())
+			case "connect":
+				return l.ConnectAPI(cmd.Context())
+			}
+			if !slices.Contains(verbs, args[0]) {
+				return fmt.Errorf("%q is none of %s", args[0], strings.Join(verbs, ", "))
+			}
+			return l.APIServer(cmd.Context(), args[0])
+		},
+	}
+}
+
+func newKernel(w *where) *cobra.Command {
+	return &cobra.Command{
+		Use:               "kernel NODE",
+		Short:             "Print a node's links, addresses, routes and rules, to compare before and after",
+		Example:           "  lab kernel node1 > before; ...; lab kernel node1 | diff before -",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: w.completeNode,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := w.node(args[0])
+			if err != nil {
+				return err
+			}
+			text, err := n.Kernel(cmd.Context())
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+}
+
+func newLogs(w *where) *cobra.Command {
+	units := []string{"handler", "nm", "dbus", "node-init"}
+	return &cobra.Command{
+		Use:               "logs NODE [handler|nm|dbus|node-init]",
+		Short:             "Print the log of a node's handler, or of another program of it",
+		Example:           "  lab logs node1\n  lab logs node1 nm",
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: w.completeThen(units),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := w.node(args[0])
+			if err != nil {
+				return err
+			}
+			unit := "handler"
+			if len(args) == 2 {
+				unit = args[1]
+			}
+			if !slices.Contains(units, unit) {
+				return fmt.Errorf("%q is none of %s", unit, strings.Join(units, ", "))
+			}
+			f, err := os.Open(n.LogPath(unit))
+			if err != nil {
+				return fmt.Errorf("opening the log: %w", err)
+			}
+			defer func() { _ = f.Close() }()
+			_, err = io.Copy(cmd.OutOrStdout(), f)
+			return err
+		},
+	}
+}

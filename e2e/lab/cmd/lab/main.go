@@ -1,0 +1,53 @@
+// The command lab builds emulated nodes with a real NetworkManager in network
+// namespaces; see package lab.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+)
+
+// Exit codes: what the machine lacks is told apart from what went wrong.
+const (
+	exitFailed      = 1
+	exitUnavailable = 2
+)
+
+func main() {
+	ctx := context.Background()
+	if code, ok := lab.Child(ctx, os.Args); ok {
+		os.Exit(code)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	err := newRoot().ExecuteContext(ctx)
+	stop()
+	os.Exit(exitCode(err))
+}
+
+// exitCode prints an error, unless it is the end of a program run by lab exec,
+// whose exit code is passed on.
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	ended := &exec.ExitError{}
+	if errors.As(err, &ended) {
+		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return 128 + int(status.Signal())
+		}
+		return ended.ExitCode()
+	}
+	fmt.Fprintln(os.Stderr, "lab:", err)
+	missing := &lab.UnavailableError{}
+	if errors.As(err, &missing) {
+		return exitUnavailable
+	}
+	return exitFailed
+}

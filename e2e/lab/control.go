@@ -1,0 +1,113 @@
+package lab
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// request is one line of JSON to a process of the lab; the answer is one line.
+type request struct {
+	Verb   string `json:"verb"` // wait, status, start, stop, kill, restart, api
+	Target string `json:"target,omitempty"`
+}
+
+type response struct {
+	Error string       `json:"error,omitempty"`
+	Units []UnitStatus `json:"units,omitempty"`
+}
+
+// UnitStatus is what runs in a node or in the fabric.
+type UnitStatus struct {
+	Name string `json:"name"`
+	// State is running, stopped, exited (its last end is in Reason) or waiting
+	// (between two starts after a crash).
+	State    string `json:"state"`
+	PID      int    `json:"pid,omitempty"` // in the pid namespace of the node
+	Restarts int    `json:"restarts"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// serve answers requests on FOLDER/control until ctx ends. A request may take
+// long, so each has its goroutine.
+func serve(ctx context.Context, dir string, answer func(context.Context, request) response) error {
+	path := filepath.Join(dir, "control")
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("removing the old control socket: %w", err)
+	}
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return fmt.Errorf("opening the control socket: %w", err)
+	}
+	go func() {
+		<-ctx.Done()
+		_ = ln.Close()
+	}()
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go serveOne(ctx, conn, answer)
+		}
+	}()
+	return nil
+}
+
+func serveOne(ctx context.Context, conn net.Conn, answer func(context.Context, request) response) {
+	defer func() { _ = conn.Close() }()
+	var req request
+	if err := json.NewDecoder(bufio.NewReader(conn)).Decode(&req); err != nil {
+		return // the asker is gone
+	}
+	_ = json.NewEncoder(conn).Encode(answer(ctx, req))
+}
+
+// ask sends one request to the process whose folder is dir.
+func ask(ctx context.Context, dir string, req request) (response, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", filepath.Join(dir, "control"))
+	if err != nil {
+		return response{}, fmt.Errorf("reaching the lab process of %s: %w", dir, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	defer func() { _ = conn.Close() }()
+	if err := json.NewEncoder(conn).Encode(req); err != nil {
+		return response{}, fmt.Errorf("asking %s for %s: %w", dir, req.Verb, err)
+	}
+	var res response
+	if err := json.NewDecoder(conn).Decode(&res); err != nil {
+		return response{}, fmt.Errorf("no answer to %s %s: %w", req.Verb, req.Target, errors.Join(ctx.Err(), err))
+	}
+	if res.Error != "" {
+		return res, errors.New(res.Error)
+	}
+	return res, nil
+}
+
+// awaitReady waits until a spawned process says that it is up. When it dies
+// instead, the error carries the end of its log.
+func (l *Lab) awaitReady(ctx context.Context, role, dir string) error {
+	log := filepath.Join(dir, role+".log")
+	err := l.until(ctx, role, func() (bool, error) {
+		if _, err := findOne(role, dir); err != nil {
+			return true, fmt.Errorf("%s ended at once: %s", role, lastLines(log, 3))
+		}
+		_, err := os.Stat(filepath.Join(dir, "control"))
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := ask(ctx, dir, request{Verb: "wait"}); err != nil {
+		return fmt.Errorf("%s: %w (log: %s)", role, err, lastLines(log, 3))
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/vishvananda/netlink"
+)
+
+// Node is one emulated node.
+type Node struct {
+	Name string
+
+	lab  *Lab
+	spec NodeSpec
+}
+
+// Nodes are the nodes of the topology, in its order.
+func (l *Lab) Nodes() []*Node {
+	var all []*Node
+	for _, spec := range l.rec.Topology.Nodes {
+		all = append(all, &Node{Name: spec.Name, lab: l, spec: spec})
+	}
+	return all
+}
+
+// Node finds a node by name.
+func (l *Lab) Node(name string) (*Node, error) {
+	var names []string
+	for _, n := range l.Nodes() {
+		if n.Name == name {
+			return n, nil
+		}
+		names = append(names, n.Name)
+	}
+	return nil, fmt.Errorf("no node %q (there are: %s)", name, strings.Join(names, ", "))
+}
+
+func (n *Node) dir() string { return filepath.Join(n.lab.dir, "nodes", n.Name) }
+
+func (n *Node) process() (process, error) { return findOne(roleNode, n.dir()) }
+
+// PID is the node's pid 1, as the machine sees it.
+func (n *Node) PID() (int, error) {
+	p, err := n.process()
+	return p.pid, err
+}
+
+// LogPath is where the log of a unit (dbus, nm, handler, node-init) is on the
+// machine.
+func (n *Node) LogPath(unit string) string { return filepath.Join(n.dir(), unit+".log") }
+
+// DiskPath is where an absolute path of the node's /etc or /var is kept on the
+// machine: what is there survives a reboot of the node.
+func (n *Node) DiskPath(path string) string { return filepath.Join(n.dir(), "disk", path) }
+
+// Command is a program to run in a node.
+type Command struct {
+	Args   []string
+	Env    []string // added to PATH, HOME, NODE_NAME and KUBECONFIG
+	Dir    string   // "/" if empty
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+}
+
+// Run runs a program in all of the node's namespaces and waits for it. The error
+// of a program that ran is an *exec.ExitError. When ctx ends it is killed.
+func (n *Node) Run(ctx context.Context, c Command) error {
+	if len(c.Args) == 0 {
+		return errors.New("no program to run is given")
+	}
+	p, err := n.process()
+	if err != nil {
+		return err
+	}
+	return inside(p.pid, nodeAll, func() error {
+		// The thread is in the node's mount namespace: the program is looked up there.
+		path := c.Args[0]
+		if !strings.Contains(path, "/") {
+			path = lookPath(path)
+		}
+		cmd := exec.CommandContext(ctx, path, c.Args[1:]...)
+		cmd.Args[0] = c.Args[0]
+		cmd.Env = append([]string{"PATH=" + systemPath, "HOME=/root", "LANG=C.UTF-8",
+			"NODE_NAME=" + n.Name, "KUBECONFIG=" + nodeShare + "/kubeconfig"}, c.Env...)
+		cmd.Dir = c.Dir
+		if cmd.Dir == "" {
+			cmd.Dir = "/"
+		}
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
+		cmd.WaitDelay = time.Second // for what it leaves behind with our pipes
+		return cmd.Run()
+	})
+}
+
+// lookPath finds a program in systemPath, not in this process's PATH.
+func lookPath(name string) string {
+	for _, dir := range filepath.SplitList(systemPath) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return filepath.Join("/usr/bin", name) // its absence is the error
+}
+
+// Exec runs a program in the node and returns its standard output. The error has
+// its standard error.
+func (n *Node) Exec(ctx context.Context, args ...string) ([]byte, error) {
+	var out, errs bytes.Buffer
+	err := n.Run(ctx, Command{Args: args, Stdout: &out, Stderr: &errs})
+	if err != nil {
+		return out.Bytes(), fmt.Errorf("%s: %s: %w: %s", n.Name, strings.Join(args, " "), err, strings.TrimSpace(errs.String()))
+	}
+	return out.Bytes(), nil
+}
+
+// Dial opens a connection from the node's network namespace. The address has an
+// IP, not a name.
+func (n *Node) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	p, err := n.process()
+	if err != nil {
+		return nil, err
+	}
+	var conn net.Conn
+	err = inside(p.pid, netOnly, func() error {
+		var dialer net.Dialer
+		var err error
+		conn, err = dialer.DialContext(ctx, network, address)
+		return err
+	})
+	return conn, err
+}
+
+// InNet runs f on a thread in the node's network namespace. f starts no goroutine
+// that needs the namespace.
+func (n *Node) InNet(f func() error) error {
+	p, err := n.process()
+	if err != nil {
+		return err
+	}
+	return inside(p.pid, netOnly, f)
+}
+
+// NM carries out start, stop, restart or kill (-9) of the node's NetworkManager.
+// Start and restart return when it has finished its start-up.
+func (n *Node) NM(ctx context.Context, verb string) error { return n.unit(ctx, verb, "nm") }
+
+// Handler carries out start, stop, restart or kill (-9) of the node's handler. A
+// killed one is started again after a second, as a DaemonSet would.
+func (n *Node) Handler(ctx context.Context, verb string) error {
+	if len(n.lab.rec.Handler) == 0 {
+		return errors.New("this lab was built without a handler (lab up --handler PATH)")
+	}
+	return n.unit(ctx, verb, "handler")
+}
+
+func (n *Node) unit(ctx context.Context, verb, unit string) error {
+	switch verb {
+	case "start", "stop", "restart", "kill":
+	default:
+		return fmt.Errorf("%q is none of start, stop, restart, kill", verb)
+	}
+	if _, err := ask(ctx, n.dir(), request{Verb: verb, Target: unit}); err != nil {
+		return fmt.Errorf("%s: %s of %s: %w", n.Name, verb, unit, err)
+	}
+	return nil
+}
+
+// Units tells what runs in the node.
+func (n *Node) Units(ctx context.Context) ([]UnitStatus, error) {
+	res, err := ask(ctx, n.dir(), request{Verb: "status"})
+	return res.Units, err
+}
+
+// Reboot kills everything in the node and starts it again; /etc and /var stay.
+// The handler is started if the lab has one.
+func (n *Node) Reboot(ctx context.Context) error {
+	if p, err := n.process(); err == nil {
+		if err := p.kill(ctx); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(n.dir(), "control")); err != nil {
+		return fmt.Errorf("removing the old control socket: %w", err)
+	}
+	if err := n.boot(ctx); err != nil {
+		return fmt.Errorf("rebooting %s: %w", n.Name, err)
+	}
+	if len(n.lab.rec.Handler) == 0 {
+		return nil
+	}
+	return n.Handler(ctx, "start")
+}
+
+func (n *Node) nic(name string) (NICSpec, error) {
+	var names []string
+	for _, nic := range n.spec.NICs {
+		if nic.Name == name {
+			return nic, nil
+		}
+		names = append(names, nic.Name)
+	}
+	return NICSpec{}, fmt.Errorf("node %s has no NIC %q (it has: %s)", n.Name, name, strings.Join(names, ", "))
+}
+
+// farEnd runs f on the switch's end of a NIC.
+func (n *Node) farEnd(nic string, f func(*netlink.Handle, netlink.Link) error) error {
+	if _, err := n.nic(nic); err != nil {
+		return err
+	}
+	return n.lab.withFabric(func(h *netlink.Handle) error {
+		link, err := h.LinkByName(peerName(n.Name, nic))
+		if err != nil {
+			return fmt.Errorf("NIC %s of %s is not plugged in: %w", nic, n.Name, err)
+		}
+		return f(h, link)
+	})
+}
+
+// Carrier takes the link of a NIC away, by setting its far end down, or gives it
+// back.
+func (n *Node) Carrier(nic string, up bool) error {
+	return n.farEnd(nic, func(h *netlink.Handle, far netlink.Link) error {
+		if up {
+			return h.LinkSetUp(far)
+		}
+		return h.LinkSetDown(far)
+	})
+}
+
+// Unplug removes a NIC from the node, as if it were pulled out.
+func (n *Node) Unplug(nic string) error {
+	return n.farEnd(nic, func(h *netlink.Handle, far netlink.Link) error { return h.LinkDel(far) })
+}
+
+// Plug puts a NIC that was unplugged back in.
+func (n *Node) Plug(nic string) error {
+	spec, err := n.nic(nic)
+	if err != nil {
+		return err
+	}
+	return n.plug(n.lab.plan(n.Name, spec))
+}
+
+// Address is the static IPv4 address of the node's first NIC, empty with DHCP.
+func (n *Node) Address() string { return gatewayOf(n.spec.NICs[0].Address) }
+
+// Gateway is the IPv4 address of the gateway behind the node's first NIC.
+func (n *Node) Gateway() string {
+	return gatewayOf(n.lab.rec.Topology.switchOf(n.spec.NICs[0].Switch).Gateway)
+}

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Makes the root file system of lab nodes: Debian trixie with NetworkManager
+# 1.52, which rolls back more exactly than the 1.42 of Debian 12. Prints the
+# folder; made once, kept in the cache, and never seen half made.
+#
+#   hack/noderoot.sh            make it if missing, print where it is
+#   hack/noderoot.sh --print    only print where it is or would be
+#
+# Exit 3: this machine cannot make it (not Debian, no mmdebstrap, not root).
+set -euo pipefail
+
+suite=trixie
+packages=network-manager,dbus,iproute2,iputils-ping,libc-bin,ethtool,nftables,tcpdump,dnsutils,curl,procps,ca-certificates
+
+key=$(printf '%s\n' "$suite" "$packages" "$(uname -m)" layout-1 | sha256sum | cut -c1-12)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/kubernetes-nmstate
+root=$cache/noderoot-$key
+
+if [ "${1:-}" = --print ] || [ -e "$root/usr/sbin/NetworkManager" ]; then
+	echo "$root"
+	exit 0
+fi
+
+cannot() {
+	echo "noderoot: $1" >&2
+	exit 3
+}
+[ "$(id -u)" = 0 ] || cannot "needs root"
+command -v mmdebstrap >/dev/null || cannot "mmdebstrap is missing: apt-get install mmdebstrap"
+# shellcheck disable=SC1091
+. /etc/os-release
+[ "${ID:-}" = debian ] || cannot "only a Debian machine has a mirror that serves $suite"
+
+# The mirror is the one that apt of this machine uses for its own release.
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+	awk -v own="$VERSION_CODENAME" '$NF == "main" && ($2 == own || $3 == own) { print $1; exit }')
+[ -n "$mirror" ] || cannot "apt has no mirror for $VERSION_CODENAME main"
+
+mkdir -p "$cache"
+exec 9>"$cache/noderoot.lock"
+flock 9
+if [ -e "$root/usr/sbin/NetworkManager" ]; then # somebody else made it while we waited
+	echo "$root"
+	exit 0
+fi
+rm -rf "$cache"/noderoot-*.partial
+partial=$root.partial
+trap 'rm -rf "$partial"' EXIT
+
+echo "noderoot: making $root (about half a minute, once)" >&2
+mmdebstrap --quiet --variant=minbase --include="$packages" \
+	--aptopt='APT::Install-Recommends "false"' \
+	--dpkgopt='path-exclude=/usr/share/man/*' \
+	--dpkgopt='path-exclude=/usr/share/doc/*' \
+	--dpkgopt='path-exclude=/usr/share/locale/*' \
+	"$suite" "$partial" "$mirror" >&2 9>&-
+mv "$partial" "$root"
+echo "$root"

@@ -1,0 +1,143 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// UnavailableError says that this machine, as it is, cannot have a lab: what is
+// missing and what would help, in one line. Tests skip with it.
+type UnavailableError struct{ Reason string }
+
+func (e *UnavailableError) Error() string { return e.Reason }
+
+func errNotRoot() error {
+	return &UnavailableError{"the lab needs root (network namespaces and mounts): run it with sudo"}
+}
+
+// Available returns nil if this machine can have a lab with NetworkManager from
+// nm ("host", "trixie", "auto" or empty), else an UnavailableError.
+func Available(nm string) error {
+	if os.Geteuid() != 0 {
+		return errNotRoot()
+	}
+	programs := []string{"ip", "dnsmasq"}
+	if nm == "host" {
+		programs = append(programs, "NetworkManager", "dbus-daemon")
+	}
+	return havePrograms(programs...)
+}
+
+// havePrograms names everything that is missing in one line with the command
+// that installs it.
+func havePrograms(programs ...string) error {
+	debian := map[string]string{"ip": "iproute2", "dnsmasq": "dnsmasq-base", "NetworkManager": "network-manager", "dbus-daemon": "dbus"}
+	fedora := map[string]string{"ip": "iproute", "dnsmasq": "dnsmasq", "NetworkManager": "NetworkManager", "dbus-daemon": "dbus-daemon"}
+	install, packages := "apt-get install", debian
+	if _, err := exec.LookPath("dnf"); err == nil {
+		install, packages = "dnf install", fedora
+	}
+	var missing, names []string
+	for _, p := range programs {
+		if !hasProgram(p) {
+			missing, names = append(missing, p), append(names, packages[p])
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &UnavailableError{fmt.Sprintf("missing: %s; install with: %s %s", strings.Join(missing, ", "), install, strings.Join(names, " "))}
+}
+
+// hasProgram looks where the system keeps its programs, whatever PATH says.
+func hasProgram(name string) bool {
+	for _, dir := range filepath.SplitList(systemPath) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode()&0o111 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// prepare checks everything that can be checked before the first change.
+func prepare(opts *Options) (*Lab, error) {
+	if err := opts.complete(); err != nil {
+		return nil, err
+	}
+	switch opts.NM {
+	case "host", "trixie", "auto":
+	default:
+		return nil, fmt.Errorf("NetworkManager from %q: give host, trixie or auto", opts.NM)
+	}
+	if opts.ControlPlane != "embedded" && opts.ControlPlane != "none" {
+		return nil, fmt.Errorf("control plane %q: give embedded or none", opts.ControlPlane)
+	}
+	if opts.Topology == nil {
+		t, err := ThreeNodes()
+		if err != nil {
+			return nil, err
+		}
+		opts.Topology = t
+	}
+	if err := Available(opts.NM); err != nil {
+		return nil, err
+	}
+	for _, path := range []*string{&opts.Handler, &opts.Binary, &opts.Kubeconfig} {
+		if *path == "" {
+			continue
+		}
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return nil, fmt.Errorf("finding %s: %w", *path, err)
+		}
+		if _, err := os.Stat(abs); err != nil {
+			return nil, fmt.Errorf("looking for a file of the lab: %w", err)
+		}
+		*path = abs
+	}
+	return &Lab{opts: *opts, dir: filepath.Join(opts.Root, opts.Name)}, nil
+}
+
+//go:embed noderoot.sh
+var nodeRootScript string
+
+// chooseNM settles where NetworkManager comes from and says it in one line.
+func (l *Lab) chooseNM(ctx context.Context) (nm, base string, err error) {
+	if l.opts.NM != "host" {
+		root, err := nodeRoot(ctx)
+		if err == nil {
+			l.opts.Progress("NetworkManager of Debian trixie, from " + root)
+			return "trixie", root, nil
+		}
+		if ctx.Err() != nil || l.opts.NM == "trixie" {
+			return "", "", fmt.Errorf("making a trixie root: %w", err)
+		}
+		if missing := havePrograms("NetworkManager", "dbus-daemon"); missing != nil {
+			return "", "", missing
+		}
+		l.opts.Progress("NetworkManager of this machine (no trixie root: " + err.Error() + ")")
+		return "host", "/", nil
+	}
+	l.opts.Progress("NetworkManager of this machine")
+	return "host", "/", nil
+}
+
+// nodeRoot returns the trixie root, made on the first call on a machine.
+func nodeRoot(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, "bash", "-s")
+	cmd.Stdin = strings.NewReader(nodeRootScript)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
+		return "", errors.New(strings.TrimPrefix(lines[len(lines)-1], "noderoot: "))
+	}
+	return strings.TrimSpace(out.String()), nil
+}

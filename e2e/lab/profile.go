@@ -1,0 +1,118 @@
+package lab
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+const (
+	nmConf    = "/etc/NetworkManager/NetworkManager.conf"
+	nmConfDir = "/etc/NetworkManager/conf.d"
+)
+
+// firstBoot writes the node's /etc, once: what a policy changes there stays over
+// a reboot of the node.
+func firstBoot(spec *nodeSpec) error {
+	const done = "/etc/lab-node"
+	if _, err := os.Stat(done); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	// The machine's own profiles, settings and dispatcher scripts stay out.
+	if err := os.RemoveAll("/etc/NetworkManager"); err != nil {
+		return fmt.Errorf("hiding the machine's NetworkManager settings: %w", err)
+	}
+	if err := os.MkdirAll(nmConfDir, 0o755); err != nil {
+		return fmt.Errorf("making NetworkManager's folder: %w", err)
+	}
+	id := sha256.Sum256([]byte("node/" + spec.Name))
+	files := map[string]string{
+		nmConf:             nmConfText,
+		"/etc/hostname":    spec.Name + "\n",
+		"/etc/hosts":       "127.0.0.1 localhost\n::1 localhost\n127.0.1.1 " + spec.Name + "\n",
+		"/etc/resolv.conf": "",
+		"/etc/machine-id":  hex.EncodeToString(id[:16]) + "\n",
+	}
+	if err := writeFiles(files, 0o644); err != nil {
+		return err
+	}
+	profiles := map[string]string{}
+	for _, nic := range spec.NICs {
+		if text := nic.profile(); text != "" {
+			profiles["/etc/NetworkManager/system-connections/"+nic.Name+".nmconnection"] = text
+		}
+	}
+	if err := writeFiles(profiles, 0o600); err != nil {
+		return err
+	}
+	return writeFiles(map[string]string{done: spec.Name + "\n"}, 0o644)
+}
+
+const nmConfText = `
+[main]
+plugins=keyfile
+auth-polkit=false
+no-auto-default=*
+dns=default
+rc-manager=file
+hostname-mode=none
+`
+
+// profile is NetworkManager's keyfile for a NIC; empty for one that is left
+// alone.
+func (n nicPlan) profile() string {
+	method4, method6 := n.method4(), n.method6()
+	if method4 == "disabled" && method6 == "disabled" {
+		return ""
+	}
+	id := sha256.Sum256([]byte("profile/" + n.MAC))
+	h := hex.EncodeToString(id[:16])
+	uuid := strings.Join([]string{h[:8], h[8:12], "4" + h[13:16], "8" + h[17:20], h[20:]}, "-")
+	lines := []string{
+		"[connection]", "id=" + n.Name, "uuid=" + uuid, "type=ethernet", "interface-name=" + n.Name, "",
+		"[ipv4]", "method=" + method4,
+	}
+	if method4 == "manual" {
+		lines = append(lines, "address1="+n.Address+","+n.Gateway)
+		if n.DNS != "" {
+			lines = append(lines, "dns="+n.DNS+";")
+		}
+	}
+	lines = append(lines, "", "[ipv6]", "method="+method6)
+	if method6 == "manual" {
+		lines = append(lines, "address1="+n.Address6+","+n.Gateway6)
+	}
+	if method6 == "auto" {
+		// The address that the MAC gives, so that it is the same each time.
+		lines = append(lines, "addr-gen-mode=eui64")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func (n nicPlan) method4() string {
+	switch n.Address {
+	case "", "none":
+		return "disabled"
+	case "dhcp":
+		return "auto"
+	}
+	return "manual"
+}
+
+func (n nicPlan) method6() string {
+	switch n.Address6 {
+	case "none":
+		return "disabled"
+	case "":
+		if n.method4() == "disabled" {
+			return "disabled"
+		}
+		return "link-local"
+	case "auto":
+		return "auto"
+	}
+	return "manual"
+}

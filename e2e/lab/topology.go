@@ -1,0 +1,180 @@
+package lab
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed topologies/three-nodes.yaml
+var threeNodes []byte
+
+// Topology is what a lab file says.
+type Topology struct {
+	Nodes    []NodeSpec    `yaml:"nodes" json:"nodes"`
+	Switches []SwitchSpec  `yaml:"switches" json:"switches"`
+	Services []ServiceSpec `yaml:"services" json:"services,omitempty"`
+}
+
+// NodeSpec is one node, or Count nodes named name1, name2 and so on, whose static
+// addresses count up. After ParseTopology, Count is always 0.
+type NodeSpec struct {
+	Name  string    `yaml:"name" json:"name"`
+	Count int       `yaml:"count" json:"count,omitempty"`
+	NICs  []NICSpec `yaml:"nics" json:"nics"`
+}
+
+// NICSpec is one network card of a node. The first one of a node is its way to
+// the API server.
+type NICSpec struct {
+	Name   string `yaml:"name" json:"name"`
+	Switch string `yaml:"switch" json:"switch"`
+	// Address is a CIDR, "dhcp", or "none" (default: no profile, link up).
+	Address string `yaml:"address" json:"address,omitempty"`
+	// Address6 is a CIDR, "auto" (router advertisements, default where the switch
+	// sends them), or "none".
+	Address6 string `yaml:"address6" json:"address6,omitempty"`
+}
+
+// SwitchSpec is an Ethernet segment with a gateway on it.
+type SwitchSpec struct {
+	Name string `yaml:"name" json:"name"`
+	// Gateway and Gateway6 are the gateway's addresses with prefix length.
+	Gateway  string     `yaml:"gateway" json:"gateway"`
+	Gateway6 string     `yaml:"gateway6" json:"gateway6,omitempty"`
+	DHCP     *DHCPSpec  `yaml:"dhcp" json:"dhcp,omitempty"`
+	DNS      bool       `yaml:"dns" json:"dns,omitempty"`
+	RA       bool       `yaml:"routerAdvertisements" json:"routerAdvertisements,omitempty"`
+	Peers    []PeerSpec `yaml:"peers" json:"peers,omitempty"`
+}
+
+// DHCPSpec is the range that the gateway leases, both ends included.
+type DHCPSpec struct {
+	From string `yaml:"from" json:"from"`
+	To   string `yaml:"to" json:"to"`
+}
+
+// PeerSpec is another host on the segment: it answers to ping and has a DNS name.
+type PeerSpec struct {
+	Name    string `yaml:"name" json:"name"`
+	Address string `yaml:"address" json:"address"`
+}
+
+// ServiceSpec is a server at a switch's gateway address: "http" answers 200 to
+// everything, "echo" sends back what it receives.
+type ServiceSpec struct {
+	Name   string `yaml:"name" json:"name"`
+	Switch string `yaml:"switch" json:"switch"`
+	Type   string `yaml:"type" json:"type"`
+	Port   int    `yaml:"port" json:"port"`
+}
+
+// ThreeNodes is the default topology.
+func ThreeNodes() (*Topology, error) { return ParseTopology(threeNodes) }
+
+// LoadTopology reads a topology file. The error has one line per mistake.
+func LoadTopology(path string) (*Topology, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the topology: %w", err)
+	}
+	t, err := ParseTopology(raw)
+	if err != nil {
+		lines := strings.Split(err.Error(), "\n")
+		return nil, errors.New(path + ": " + strings.Join(lines, "\n"+path+": "))
+	}
+	return t, nil
+}
+
+// ParseTopology reads and checks a topology and unfolds counts. The error has
+// one line per mistake.
+func ParseTopology(raw []byte) (*Topology, error) {
+	t := &Topology{}
+	dec := yaml.NewDecoder(strings.NewReader(string(raw)))
+	dec.KnownFields(true)
+	if err := dec.Decode(t); err != nil {
+		return nil, plainYAML(err)
+	}
+	if err := t.unfold(); err != nil {
+		return nil, err
+	}
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// plainYAML says the decoder's mistakes without the names of Go types.
+func plainYAML(err error) error {
+	unknown := regexp.MustCompile(`field (\S+) not found in type \S+`)
+	wrong := regexp.MustCompile("cannot unmarshal !!(\\S+) (`.*`)?.*into (\\S+)$")
+	typed := &yaml.TypeError{}
+	if !errors.As(err, &typed) {
+		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var all []error
+	for _, line := range typed.Errors {
+		line = unknown.ReplaceAllString(line, `unknown key "$1"`)
+		line = wrong.ReplaceAllString(line, "wrong type $1 $2")
+		all = append(all, errors.New(strings.TrimSpace(line)))
+	}
+	return errors.Join(all...)
+}
+
+// unfold replaces a node with a count by that many nodes.
+func (t *Topology) unfold() error {
+	var nodes []NodeSpec
+	for i, n := range t.Nodes {
+		if n.Count == 0 {
+			nodes = append(nodes, n)
+			continue
+		}
+		if n.Count < 0 || n.Count > 100 {
+			return fmt.Errorf("nodes[%d].count: %d is not between 1 and 100", i, n.Count)
+		}
+		for k := range n.Count {
+			nodes = append(nodes, n.copyNumber(k))
+		}
+	}
+	t.Nodes = nodes
+	return nil
+}
+
+func (n NodeSpec) copyNumber(k int) NodeSpec {
+	c := NodeSpec{Name: fmt.Sprintf("%s%d", n.Name, k+1)}
+	for _, nic := range n.NICs {
+		nic.Address = countUp(nic.Address, k)
+		nic.Address6 = countUp(nic.Address6, k)
+		c.NICs = append(c.NICs, nic)
+	}
+	return c
+}
+
+// countUp adds k to a static address; what is no address is left to validate.
+func countUp(cidr string, k int) string {
+	p, err := netip.ParsePrefix(cidr)
+	if err != nil {
+		return cidr
+	}
+	a := p.Addr()
+	for range k {
+		a = a.Next()
+	}
+	return netip.PrefixFrom(a, p.Bits()).String()
+}
+
+// switchOf returns the switch that a checked topology has under that name.
+func (t *Topology) switchOf(name string) SwitchSpec {
+	for _, s := range t.Switches {
+		if s.Name == name {
+			return s
+		}
+	}
+	return SwitchSpec{}
+}

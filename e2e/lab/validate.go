@@ -1,0 +1,200 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// check collects the mistakes of a topology, one line each.
+type check struct {
+	names map[string]string
+	all   []error
+}
+
+func (c *check) fail(path, format string, args ...any) {
+	c.all = append(c.all, fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...)))
+}
+
+// name checks a name's shape and that it is used once within its scope.
+func (c *check) name(path, scope, name string, limit int) {
+	shape := regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	switch {
+	case name == "":
+		c.fail(path, "is missing")
+	case len(name) > limit:
+		c.fail(path, "%q is longer than %d characters", name, limit)
+	case !shape.MatchString(name):
+		c.fail(path, "%q may have only a-z, 0-9 and - and must start and end with a letter or digit", name)
+	case c.names[scope+"/"+name] != "":
+		c.fail(path, "%q is already the name of %s", name, c.names[scope+"/"+name])
+	default:
+		c.names[scope+"/"+name] = strings.TrimSuffix(path, ".name")
+	}
+}
+
+func (t *Topology) validate() error {
+	c := &check{names: map[string]string{}}
+	if len(t.Nodes) == 0 {
+		c.fail("nodes", "a topology needs at least one node")
+	}
+	if len(t.Switches) == 0 {
+		c.fail("switches", "a topology needs at least one switch")
+	}
+	for i, s := range t.Switches {
+		c.switchSpec(fmt.Sprintf("switches[%d]", i), s)
+	}
+	used := map[netip.Addr]string{}
+	for _, s := range t.Switches {
+		for _, cidr := range []string{s.Gateway, s.Gateway6} {
+			if p, err := netip.ParsePrefix(cidr); err == nil {
+				used[p.Addr()] = "the gateway of switch " + s.Name
+			}
+		}
+	}
+	for i, n := range t.Nodes {
+		c.node(t, fmt.Sprintf("nodes[%d]", i), n, used)
+	}
+	for i, s := range t.Services {
+		c.service(t, fmt.Sprintf("services[%d]", i), s)
+	}
+	return errors.Join(c.all...)
+}
+
+func (c *check) switchSpec(path string, s SwitchSpec) {
+	// The bridge is called sw-NAME and an interface name has 15 characters.
+	c.name(path+".name", "switch", s.Name, 12)
+	gw, ok := c.cidr(path+".gateway", s.Gateway, 4)
+	if s.Gateway6 != "" {
+		c.cidr(path+".gateway6", s.Gateway6, 6)
+	}
+	if s.RA && s.Gateway6 == "" {
+		c.fail(path+".routerAdvertisements", "needs a gateway6 whose prefix is announced")
+	}
+	if s.DHCP != nil && ok {
+		from := c.inside(path+".dhcp.from", s.DHCP.From, gw)
+		to := c.inside(path+".dhcp.to", s.DHCP.To, gw)
+		if from.IsValid() && to.IsValid() && to.Less(from) {
+			c.fail(path+".dhcp", "from %s is after to %s", from, to)
+		}
+	}
+	for i, p := range s.Peers {
+		peer := fmt.Sprintf("%s.peers[%d]", path, i)
+		c.name(peer+".name", "node", p.Name, 32)
+		if ok {
+			c.inside(peer+".address", p.Address, gw)
+		}
+	}
+}
+
+// cidr checks an address with prefix length of one family.
+func (c *check) cidr(path, text string, family int) (netip.Prefix, bool) {
+	p, err := netip.ParsePrefix(text)
+	want := map[int]string{4: "192.0.2.1/24", 6: "2001:db8::1/64"}[family]
+	if err != nil || p.Addr().Is4() != (family == 4) {
+		c.fail(path, "%q is not an IPv%d address with prefix length, such as %s", text, family, want)
+		return netip.Prefix{}, false
+	}
+	if p.Masked().Addr() == p.Addr() && family == 4 && p.Bits() < 31 {
+		c.fail(path, "%s is the address of the network, not of a host in it", text)
+		return netip.Prefix{}, false
+	}
+	return p, true
+}
+
+// inside checks a plain address of the gateway's network.
+func (c *check) inside(path, text string, gw netip.Prefix) netip.Addr {
+	a, err := netip.ParseAddr(text)
+	switch {
+	case err != nil:
+		c.fail(path, "%q is not an IP address", text)
+	case !gw.Contains(a):
+		c.fail(path, "%s is not in the switch's network %s", a, gw.Masked())
+	case a == gw.Addr():
+		c.fail(path, "%s is the gateway's own address", a)
+	default:
+		return a
+	}
+	return netip.Addr{}
+}
+
+func (c *check) node(t *Topology, path string, n NodeSpec, used map[netip.Addr]string) {
+	c.name(path+".name", "node", n.Name, 32)
+	if len(n.NICs) == 0 {
+		c.fail(path+".nics", "node %s needs at least one NIC", n.Name)
+		return
+	}
+	for i, nic := range n.NICs {
+		c.nic(t, fmt.Sprintf("%s.nics[%d]", path, i), n.Name, nic, used)
+	}
+	if first := n.NICs[0]; first.Address == "" || first.Address == "none" {
+		c.fail(path+".nics[0].address", "the first NIC carries the API server: give it an address or dhcp")
+	}
+}
+
+func (c *check) nic(t *Topology, path, node string, nic NICSpec, used map[netip.Addr]string) {
+	c.name(path+".name", "nic of "+node, nic.Name, 15)
+	if nic.Name == "lo" {
+		c.fail(path+".name", "lo is the loopback interface")
+	}
+	if !slices.ContainsFunc(t.Switches, func(s SwitchSpec) bool { return s.Name == nic.Switch }) {
+		c.fail(path+".switch", "unknown switch %q (there are: %s)", nic.Switch, strings.Join(t.switchNames(), ", "))
+		return
+	}
+	s := t.switchOf(nic.Switch)
+	switch nic.Address {
+	case "", "none":
+	case "dhcp":
+		if s.DHCP == nil {
+			c.fail(path+".address", "dhcp, but switch %s has no dhcp range", s.Name)
+		}
+	default:
+		c.static(path+".address", node+" "+nic.Name, nic.Address, s.Gateway, 4, used)
+	}
+	switch nic.Address6 {
+	case "", "none", "auto":
+	default:
+		c.static(path+".address6", node+" "+nic.Name, nic.Address6, s.Gateway6, 6, used)
+	}
+}
+
+// static checks an address of a NIC: in its switch's network, and nobody else's.
+func (c *check) static(path, owner, text, gateway string, family int, used map[netip.Addr]string) {
+	p, ok := c.cidr(path, text, family)
+	if !ok {
+		return
+	}
+	if gw, err := netip.ParsePrefix(gateway); err != nil || gw.Masked() != p.Masked() {
+		c.fail(path, "%s is not in the network of its switch's gateway %q", text, gateway)
+		return
+	}
+	if used[p.Addr()] != "" {
+		c.fail(path, "%s is already used by %s", p.Addr(), used[p.Addr()])
+		return
+	}
+	used[p.Addr()] = owner
+}
+
+func (c *check) service(t *Topology, path string, s ServiceSpec) {
+	c.name(path+".name", "service", s.Name, 32)
+	if !slices.Contains(t.switchNames(), s.Switch) {
+		c.fail(path+".switch", "unknown switch %q (there are: %s)", s.Switch, strings.Join(t.switchNames(), ", "))
+	}
+	if s.Type != "http" && s.Type != "echo" {
+		c.fail(path+".type", "%q is neither http nor echo", s.Type)
+	}
+	if s.Port < 1 || s.Port > 65535 || s.Port == apiPort {
+		c.fail(path+".port", "%d is not a free port (1 to 65535, without %d)", s.Port, apiPort)
+	}
+}
+
+func (t *Topology) switchNames() []string {
+	var names []string
+	for _, s := range t.Switches {
+		names = append(names, s.Name)
+	}
+	return names
+}
