@@ -66,3 +66,10 @@ const (
 	ReasonMaxUnavailableLimitReached ConditionReason = "MaxUnavailableLimitReached"
 	ReasonConfigurationAborted       ConditionReason = "ConfigurationAborted"
 )
+
+// Reasons of a NodeNetworkState.
+const (
+	ReasonReported                  ConditionReason = "Reported"
+	ReasonReportFailed              ConditionReason = "ReportFailed"
+	ReasonNetworkManagerUnavailable ConditionReason = "NetworkManagerUnavailable"
+)

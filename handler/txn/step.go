@@ -57,6 +57,7 @@ func recovered(e Recovered) (State, []Effect) {
 	}
 	switch {
 	case e.Alive:
+		s.Proven = false
 		return s.to(RollingBack), []Effect{Rollback{}}
 	case s.Proven || !s.Lost:
 		return s.to(Settling), []Effect{Settle{}}

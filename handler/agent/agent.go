@@ -1,0 +1,164 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// Options are what an Agent needs; all are required.
+type Options struct {
+	// Node that the agent runs on.
+	Node string
+	// Client reads from the cache and writes to the API server.
+	Client client.Client
+	// Live reads from the API server itself.
+	Live    client.Reader
+	Backend backend.Backend
+	Prober  probe.Prober
+	Journal journal.Journal
+	Boot    journal.Boot
+	Clock   clock.WithTicker
+	// Spawn runs a task beside the turns.
+	Spawn func(task func())
+	// Window is how long the probes may take where the desired state does not say.
+	Window time.Duration
+	// Version of the handler, for the report.
+	Version string
+	// Backoff is how a failed hand-written desired state is retried.
+	Backoff Backoff
+}
+
+// Agent is the state handler of one node.
+type Agent struct {
+	Options
+
+	// turn is held by whoever takes a turn: Reconcile or Recover.
+	turn sync.Mutex
+	// machine, entry and record are the transaction and what the journal
+	// holds of it; only a turn touches them.
+	machine txn.State
+	entry   journal.Entry
+	record  journal.Record
+	// written is the NodeNetworkState as our last write returned it: the
+	// cache may still be behind it.
+	written *v1.NodeNetworkState
+	// refreshed is the last value of the force-refresh label that was answered.
+	refreshed string
+	// left is what an earlier process left open, until Recover takes it on.
+	left *journal.Entry
+	// unreported: the record holds an outcome that the API server was not told.
+	unreported bool
+
+	inbox inbox
+	tasks tasks
+	warm  baseline
+	// wake asks for a turn; it never blocks.
+	wake chan event.GenericEvent
+}
+
+// New makes the agent from what the node's journal holds. What it finds open
+// is taken back by Recover.
+func New(options Options) (*Agent, error) {
+	a := &Agent{Options: options, machine: txn.State{Phase: txn.Idle}, wake: make(chan event.GenericEvent, 1)}
+	a.inbox.dirty = true
+	a.warm.clock = options.Clock
+	record, err := options.Journal.Record()
+	if err != nil {
+		return nil, fmt.Errorf("starting the state handler: %w", err)
+	}
+	if a.left, err = options.Journal.Load(); err != nil {
+		return nil, fmt.Errorf("starting the state handler: %w", err)
+	}
+	a.record = record
+	a.unreported = record.Last != nil
+	return a, nil
+}
+
+// Reconcile takes a turn. It implements reconcile.Reconciler; the request is
+// always about this node.
+func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+
+	if a.left != nil {
+		return a.reportOnly(ctx)
+	}
+	a.drain(ctx)
+	if a.machine.Running() {
+		if err := a.checkWanted(ctx); err != nil {
+			return reconcile.Result{}, err
+		}
+		return reconcile.Result{RequeueAfter: a.untilTick()}, nil
+	}
+	return a.idle(ctx)
+}
+
+// drain lets the machine see everything that happened.
+func (a *Agent) drain(ctx context.Context) {
+	for {
+		next, ok := a.inbox.take(a.tasks.current())
+		if !ok {
+			break
+		}
+		if next.entry != nil {
+			a.entry = *next.entry
+		}
+		a.step(ctx, next.event)
+	}
+	if a.machine.Running() && !a.machine.Until.IsZero() {
+		a.step(ctx, txn.Tick{At: a.Clock.Now()})
+	}
+}
+
+// untilTick is when the machine wants to be asked again if nothing happens.
+func (a *Agent) untilTick() time.Duration {
+	const idleTick = 5 * time.Second
+	if a.machine.Until.IsZero() {
+		return idleTick
+	}
+	return min(max(a.machine.Until.Sub(a.Clock.Now()), 100*time.Millisecond), idleTick)
+}
+
+// checkWanted notices that the running change is not wanted any more.
+func (a *Agent) checkWanted(ctx context.Context) error {
+	nns, err := a.nodeState(ctx)
+	if err != nil || nns == nil {
+		return err
+	}
+	switch {
+	case !managed(nns):
+		a.step(ctx, txn.Unwanted{Reason: "the node is no longer managed"})
+	case nns.Generation > a.machine.Change.Generation && hashOf(nns.Spec.DesiredState) != a.machine.Change.Hash:
+		a.step(ctx, txn.Unwanted{Reason: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation)})
+	}
+	return nil
+}
+
+// nodeState is the node's NodeNetworkState from the cache; nil when there is none.
+func (a *Agent) nodeState(ctx context.Context) (*v1.NodeNetworkState, error) {
+	var nns v1.NodeNetworkState
+	if err := a.Client.Get(ctx, client.ObjectKey{Name: a.Node}, &nns); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("reading NodeNetworkState %s: %w", a.Node, err)
+	}
+	return &nns, nil
+}
+
+func managed(nns *v1.NodeNetworkState) bool {
+	return nns.Spec.Managed == nil || *nns.Spec.Managed
+}

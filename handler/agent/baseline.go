@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+const (
+	// warmAttempt bounds a probe of the background measurement, in which a
+	// dead target costs nobody anything.
+	warmAttempt = 3 * time.Second
+	// guardAttempt bounds a probe that passed lately and is asked once more
+	// right before a change.
+	guardAttempt = time.Second
+	// warmInterval is the least time between two background measurements.
+	warmInterval = 30 * time.Second
+)
+
+// baseline knows which probes passed lately on the committed state, so that a
+// change need not wait for those that do not answer anyway.
+type baseline struct {
+	mu     sync.Mutex
+	clock  clock.PassiveClock
+	passed map[string]bool
+	at     time.Time
+	busy   bool
+}
+
+// begin tells whether a background measurement is due, and takes it on.
+func (b *baseline) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.busy || (!b.at.IsZero() && b.clock.Since(b.at) < warmInterval) {
+		return false
+	}
+	b.busy = true
+	return true
+}
+
+func (b *baseline) end(passed map[string]bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.busy, b.passed, b.at = false, passed, b.clock.Now()
+}
+
+// known returns what passed lately; nil before the first measurement.
+func (b *baseline) known() map[string]bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.passed
+}
+
+// keepWarm measures in the background when the last measurement is old.
+func (a *Agent) keepWarm(ctx context.Context) {
+	if !a.warm.begin() {
+		return
+	}
+	a.measure(context.WithoutCancel(ctx), nil, warmAttempt, func(passed map[string]bool) { a.warm.end(passed) })
+}
+
+// measureBaseline asks every probe once and waits for those that passed
+// lately; one that did not pass counts if it answers no later than they do.
+func (a *Agent) measureBaseline(ctx context.Context) {
+	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
+	lately, attempt := a.warm.known(), guardAttempt
+	if lately == nil {
+		attempt = warmAttempt
+	}
+	a.measure(taskCtx, lately, attempt, func(passed map[string]bool) {
+		var names []string
+		for name, ok := range passed {
+			if ok {
+				names = append(names, name)
+			}
+		}
+		a.post(number, txn.BaselineMeasured{Passed: names})
+	})
+}
+
+// measure asks every probe once, side by side, and calls done once: when all
+// that passed lately have answered, or, where nothing is known, all have.
+func (a *Agent) measure(ctx context.Context, lately map[string]bool, attempt time.Duration, done func(passed map[string]bool)) {
+	names := a.Prober.Names()
+	round := &round{passed: map[string]bool{}, awaited: map[string]bool{}, done: done}
+	for _, name := range names {
+		if lately == nil || lately[name] {
+			round.awaited[name] = true
+		}
+	}
+	round.finishIfComplete()
+	for _, name := range names {
+		a.Spawn(func() {
+			attemptCtx, cancel := context.WithTimeout(ctx, attempt)
+			defer cancel()
+			round.answer(name, a.Prober.Probe(attemptCtx, name) == nil)
+		})
+	}
+}
+
+// round collects the answers of one measurement.
+type round struct {
+	mu              sync.Mutex
+	passed, awaited map[string]bool
+	done            func(passed map[string]bool)
+}
+
+func (r *round) answer(name string, passed bool) {
+	r.mu.Lock()
+	r.passed[name] = passed
+	delete(r.awaited, name)
+	r.mu.Unlock()
+	r.finishIfComplete()
+}
+
+func (r *round) finishIfComplete() {
+	r.mu.Lock()
+	done := r.done
+	if len(r.awaited) > 0 || done == nil {
+		r.mu.Unlock()
+		return
+	}
+	r.done = nil
+	passed := r.passed
+	r.passed = map[string]bool{}
+	r.mu.Unlock()
+	done(passed)
+}

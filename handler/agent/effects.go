@@ -1,0 +1,285 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+const (
+	// liveReadTimeout bounds the one API call of a transaction.
+	liveReadTimeout = 5 * time.Second
+	// probeInterval and probeAttempt pace a guard inside the window.
+	probeInterval = 500 * time.Millisecond
+	probeAttempt  = 2 * time.Second
+	// settleWindow is how long after a rollback the node may take to look as
+	// before: NetworkManager returns before addresses are back.
+	settleWindow   = 15 * time.Second
+	settleInterval = 200 * time.Millisecond
+	// revertCheckpoint is the life of the checkpoint of a revert.
+	revertCheckpoint = 60 * time.Second
+)
+
+// startArm checks that the change still holds and prepares the way back.
+func (a *Agent) startArm(ctx context.Context) {
+	change, entry := a.machine.Change, a.entry
+	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
+	a.Spawn(func() {
+		armed, cause := a.arm(taskCtx, change, entry)
+		if cause != nil {
+			a.post(number, txn.NotArmed{Cause: *cause})
+			return
+		}
+		a.inbox.put(letter{task: number, event: txn.Armed{}, entry: armed})
+		a.poke()
+	})
+}
+
+// arm reads the NodeNetworkState live, since a cache lags behind a cut link,
+// and completes the journal's entry.
+func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry) (*journal.Entry, *txn.Cause) {
+	var nns v1.NodeNetworkState
+	readCtx, cancel := context.WithTimeout(ctx, liveReadTimeout)
+	defer cancel()
+	if err := a.Live.Get(readCtx, client.ObjectKey{Name: a.Node}, &nns); err != nil {
+		return nil, &txn.Cause{Message: fmt.Sprintf("arming: reading NodeNetworkState %s live: %v", a.Node, err)}
+	}
+	if !managed(&nns) || hashOf(nns.Spec.DesiredState) != change.Hash {
+		return nil, &txn.Cause{Message: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation), Superseded: true}
+	}
+	if err := a.prepareWayBack(ctx, &entry); err != nil {
+		return nil, &txn.Cause{Message: "arming: " + err.Error()}
+	}
+	return &entry, nil
+}
+
+func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry) error {
+	desired, err := state.Parse(entry.Change)
+	if err != nil {
+		return err
+	}
+	if entry.BootID, err = a.Boot.ID(); err != nil {
+		return err
+	}
+	if entry.Instance, err = a.Backend.Instance(ctx); err != nil {
+		return err
+	}
+	before, err := a.Backend.Show(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the node's network: %w", err)
+	}
+	revert, err := a.Backend.Revert(ctx, desired, before)
+	if err != nil {
+		return fmt.Errorf("computing the way back: %w", err)
+	}
+	entry.Before, entry.Revert = before.JSON(), revert.JSON()
+	entry.ArmedBoot, err = a.Boot.Elapsed()
+	return err
+}
+
+func (a *Agent) startApply(ctx context.Context) {
+	entry, rollbackAfter := a.entry, a.machine.Change.RollbackAfter()
+	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
+	a.Spawn(func() {
+		desired, err := state.Parse(entry.Change)
+		if err != nil {
+			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: true})
+			return
+		}
+		checkpoint, err := a.Backend.Apply(taskCtx, desired, rollbackAfter, func(made backend.Checkpoint) {
+			a.post(number, txn.CheckpointMade{Checkpoint: string(made)})
+		})
+		if err != nil {
+			refused := errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
+			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: refused})
+			return
+		}
+		a.post(number, txn.Applied{Checkpoint: string(checkpoint), At: a.Clock.Now()})
+	})
+}
+
+// startProbes runs every guard until it passes or the window ends.
+func (a *Agent) startProbes(ctx context.Context, names []string) {
+	entry, window := a.entry, a.machine.Until.Sub(a.Clock.Now())
+	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
+	for _, name := range names {
+		a.Spawn(func() {
+			windowCtx, cancel := context.WithTimeout(taskCtx, window)
+			defer cancel()
+			var err error
+			if name == txn.ReadBack {
+				err = probe.Until(windowCtx, a.Clock, readBack{a.Backend, entry.Change}, name, probeInterval, window)
+			} else {
+				err = probe.Until(windowCtx, a.Clock, a.Prober, name, probeInterval, probeAttempt)
+			}
+			if err != nil {
+				a.post(number, txn.ProbeLost{Name: name, Message: err.Error()})
+				return
+			}
+			a.post(number, txn.ProbePassed{Name: name})
+		})
+	}
+}
+
+// readBack is the guard that the node has what was desired.
+type readBack struct {
+	backend backend.Backend
+	desired []byte
+}
+
+func (r readBack) Names() []string { return []string{txn.ReadBack} }
+
+func (r readBack) Probe(ctx context.Context, _ string) error {
+	desired, err := state.Parse(r.desired)
+	if err != nil {
+		return err
+	}
+	current, err := r.backend.Show(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the node's network back: %w", err)
+	}
+	if missing := state.Missing(desired, current); len(missing) > 0 {
+		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(lines(missing), "; "))
+	}
+	return nil
+}
+
+func (a *Agent) commit(ctx context.Context, checkpoint string) txn.Event {
+	if err := a.Backend.Commit(ctx, backend.Checkpoint(checkpoint)); err != nil {
+		return txn.CommitFailed{Message: err.Error(), Gone: errors.Is(err, backend.ErrGone)}
+	}
+	return txn.Committed{}
+}
+
+func (a *Agent) rollback(ctx context.Context, entry journal.Entry) txn.Event {
+	checkpoint, err := a.ours(ctx, entry)
+	if err == nil {
+		err = a.Backend.Rollback(ctx, checkpoint)
+	}
+	if err == nil {
+		return txn.RolledBack{}
+	}
+	gone := errors.Is(err, backend.ErrGone)
+	if gone && a.lost(ctx, entry) {
+		return txn.CheckpointLost{}
+	}
+	return txn.RollbackFailed{Message: err.Error(), Gone: gone, At: a.Clock.Now()}
+}
+
+// ours finds the checkpoint of an entry: the one it names, otherwise (the
+// process was killed before it could write the name down) the one that was
+// made after the journal was opened and lives as long as ours does.
+func (a *Agent) ours(ctx context.Context, entry journal.Entry) (backend.Checkpoint, error) {
+	pending, err := a.Backend.Pending(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range pending {
+		named := entry.Transaction.Checkpoint != "" && string(p.Checkpoint) == entry.Transaction.Checkpoint
+		unnamed := entry.Transaction.Checkpoint == "" && p.CreatedBoot >= entry.ArmedBoot &&
+			p.RollbackAfter == entry.Transaction.Change.RollbackAfter()
+		if named || unnamed {
+			return p.Checkpoint, nil
+		}
+	}
+	return "", backend.ErrGone
+}
+
+// lost tells whether the entry's checkpoint died with its NetworkManager or
+// with the boot.
+func (a *Agent) lost(ctx context.Context, entry journal.Entry) bool {
+	boot, err := a.Boot.ID()
+	if err != nil || boot != entry.BootID {
+		return true
+	}
+	instance, err := a.Backend.Instance(ctx)
+	return err == nil && instance != entry.Instance
+}
+
+func (a *Agent) revert(ctx context.Context, entry journal.Entry) txn.Event {
+	if err := a.applyForGood(ctx, entry.Revert); err != nil {
+		return txn.RevertFailed{Message: "applying the journal's revert: " + err.Error(), At: a.Clock.Now()}
+	}
+	return txn.Reverted{}
+}
+
+func (a *Agent) applyForGood(ctx context.Context, raw []byte) error {
+	revert, err := state.Parse(raw)
+	if err != nil {
+		return err
+	}
+	if revert.IsEmpty() {
+		return nil
+	}
+	checkpoint, err := a.Backend.Apply(ctx, revert, revertCheckpoint, func(backend.Checkpoint) {})
+	if err != nil {
+		return err
+	}
+	return a.Backend.Commit(ctx, checkpoint)
+}
+
+// settle waits until the node looks as before the change, or long enough.
+func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
+	before, err := state.Parse(entry.Before)
+	if err != nil {
+		return txn.Settled{Differences: []string{err.Error()}, Missing: []string{err.Error()}}
+	}
+	desired, err := state.Parse(entry.Change)
+	if err != nil {
+		return txn.Settled{Differences: []string{err.Error()}, Missing: []string{err.Error()}}
+	}
+	deadline := a.Clock.Now().Add(settleWindow)
+	for {
+		settled := a.compare(ctx, before, desired)
+		done := len(settled.Differences) == 0 || (entry.Transaction.Proven && len(settled.Missing) == 0)
+		if done || !a.Clock.Now().Before(deadline) || ctx.Err() != nil {
+			return settled
+		}
+		timer := a.Clock.NewTimer(settleInterval)
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}
+
+func (a *Agent) compare(ctx context.Context, before, desired state.State) txn.Settled {
+	now, err := a.Backend.Show(ctx)
+	if err != nil {
+		message := []string{"reading the node's network: " + err.Error()}
+		return txn.Settled{Differences: message, Missing: message}
+	}
+	return txn.Settled{Differences: lines(state.Diff(before, now)), Missing: lines(state.Missing(desired, now))}
+}
+
+func lines(differences []state.Difference) []string {
+	const most = 20
+	var found []string
+	for _, d := range differences {
+		if len(found) == most {
+			return append(found, fmt.Sprintf("and %d more", len(differences)-most))
+		}
+		found = append(found, d.String())
+	}
+	return found
+}
+
+func hashOf(desired v1.State) string {
+	parsed, err := state.Parse(desired.Raw)
+	if err != nil {
+		return "unreadable"
+	}
+	return parsed.Hash()
+}

@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// idle is a turn without a transaction: report, then begin what is wanted.
+func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
+	nns, err := a.nodeState(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if nns == nil {
+		return reconcile.Result{}, a.create(ctx)
+	}
+	if !managed(nns) {
+		a.inbox.setDirty(true) // Report anew when it is managed again.
+		return reconcile.Result{}, nil
+	}
+	a.keepWarm(ctx)
+	if a.unreported {
+		// An outcome is told before the next change begins: it has an author
+		// who waits for it.
+		if err := a.report(ctx, nns); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	wait, err := a.enforce(ctx, nns)
+	if err != nil || a.machine.Running() {
+		return reconcile.Result{RequeueAfter: a.untilTick()}, err
+	}
+	return reconcile.Result{RequeueAfter: wait}, a.report(ctx, nns)
+}
+
+// reportOnly is a turn while Recover still waits for NetworkManager.
+func (a *Agent) reportOnly(ctx context.Context) (reconcile.Result, error) {
+	nns, err := a.nodeState(ctx)
+	if err == nil && nns != nil && managed(nns) {
+		err = a.report(ctx, nns)
+	}
+	return reconcile.Result{RequeueAfter: recoverPoll}, err
+}
+
+// create makes the node's NodeNetworkState, owned by the Node.
+func (a *Agent) create(ctx context.Context) error {
+	var node corev1.Node
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: a.Node}, &node); err != nil {
+		return fmt.Errorf("reading Node %s: %w", a.Node, err)
+	}
+	yes := true
+	nns := &v1.NodeNetworkState{
+		ObjectMeta: metav1.ObjectMeta{Name: a.Node, OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID},
+		}},
+		Spec: v1.NodeNetworkStateSpec{Managed: &yes, NodeName: a.Node},
+	}
+	a.written = nil
+	a.inbox.setDirty(true)
+	if err := a.Client.Create(ctx, nns); client.IgnoreAlreadyExists(err) != nil {
+		return fmt.Errorf("creating NodeNetworkState %s: %w", a.Node, err)
+	}
+	return nil
+}
+
+// enforce begins a transaction if the desired state is not the committed one.
+// It returns how long to wait for the next attempt, zero for none.
+func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Duration, error) {
+	hash, committed := hashOf(nns.Spec.DesiredState), a.record.Committed
+	switch {
+	case committed == nil && nns.Spec.DesiredState.IsZero():
+		return 0, nil
+	case committed != nil && committed.Hash == hash:
+		return 0, a.adoptSources(nns)
+	}
+	if wait, again := a.mayTry(nns); !again {
+		return wait, nil
+	}
+	policy := changedPolicy(nns.Spec.Sources, committed)
+	a.entry = journal.Entry{Since: a.Clock.Now(), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw)}
+	change := txn.Change{Generation: nns.Generation, Hash: hash, Policy: policy, Window: a.window(nns)}
+
+	desired, err := state.ParseDesired(nns.Spec.DesiredState.Raw)
+	if err != nil {
+		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Final: true, Message: "reading the desired state: " + oneLine(err)})
+		return 0, nil
+	}
+	delta, err := a.delta(desired)
+	if err != nil {
+		return 0, err
+	}
+	if delta.IsEmpty() {
+		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted})
+		return 0, nil
+	}
+	a.entry.Change = delta.JSON()
+	a.step(ctx, txn.Wanted{Change: change})
+	return 0, nil
+}
+
+// adoptSources notes that the committed state now comes from other generations
+// of the policies: nothing is applied.
+func (a *Agent) adoptSources(nns *v1.NodeNetworkState) error {
+	if equalSources(nns.Spec.Sources, a.record.Committed.Sources) {
+		return nil
+	}
+	policy := changedPolicy(nns.Spec.Sources, a.record.Committed)
+	a.record.Committed.Sources = nns.Spec.Sources
+	a.record.Last = &v1.Transaction{
+		Generation: nns.Generation, Phase: string(txn.Idle), Since: metav1.NewTime(a.Clock.Now()),
+		Policy: policy, Sources: nns.Spec.Sources, Result: v1.TransactionCommitted,
+	}
+	return a.Journal.Close(a.record)
+}
+
+// mayTry tells whether this generation is to be tried now, or after a wait.
+func (a *Agent) mayTry(nns *v1.NodeNetworkState) (time.Duration, bool) {
+	last := a.record.Last
+	if last == nil || last.Generation != nns.Generation {
+		return 0, true
+	}
+	switch {
+	case last.Result == v1.TransactionSuperseded || last.Result == v1.TransactionCommitted:
+		return 0, true
+	case last.RetryAfter == nil: // The policy handler decides when to propose it again.
+		return 0, false
+	}
+	wait := last.RetryAfter.Sub(a.Clock.Now())
+	return wait, wait <= 0
+}
+
+// delta is the part of the desired state that the change touches, so that the
+// cost follows the change and not the node.
+func (a *Agent) delta(desired state.State) (state.State, error) {
+	if a.record.Committed == nil {
+		return desired, nil
+	}
+	from, err := state.Parse(a.record.Committed.Desired)
+	if err != nil {
+		return state.State{}, fmt.Errorf("reading the committed state: %w", err)
+	}
+	return state.Delta(from, desired), nil
+}
+
+func (a *Agent) window(nns *v1.NodeNetworkState) time.Duration {
+	if seconds := nns.Spec.ProbeTimeoutSeconds; seconds != nil {
+		return time.Duration(*seconds) * time.Second
+	}
+	return a.Window
+}
+
+// changedPolicy is the policy in which the desired sources differ from the
+// committed ones: by rule there is one; a removal has no author.
+func changedPolicy(sources []v1.Source, committed *journal.Committed) string {
+	known := map[v1.Source]bool{}
+	if committed != nil {
+		for _, s := range committed.Sources {
+			known[s] = true
+		}
+	}
+	for _, s := range sources {
+		if !known[s] {
+			return s.Policy
+		}
+	}
+	return ""
+}
+
+func equalSources(a, b []v1.Source) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func orEmpty(raw []byte) []byte {
+	if len(raw) == 0 {
+		return []byte("{}")
+	}
+	return raw
+}

@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"context"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// inbox holds what happened since the last turn.
+type inbox struct {
+	mu     sync.Mutex
+	events []letter
+	// dirty: the node's network may differ from what was last reported.
+	dirty bool
+}
+
+// letter is an event and the task that it comes from; task 0 is the node itself.
+type letter struct {
+	task  int
+	event txn.Event
+	// entry is what the journal shall hold from this event on; nil: no change.
+	entry *journal.Entry
+}
+
+func (i *inbox) put(l letter) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.events = append(i.events, l)
+}
+
+// take returns the next event that still counts: of the node, or of the task
+// that is current.
+func (i *inbox) take(current int) (letter, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for len(i.events) > 0 {
+		next := i.events[0]
+		i.events = i.events[1:]
+		if next.task == 0 || next.task == current {
+			return next, true
+		}
+	}
+	return letter{}, false
+}
+
+func (i *inbox) setDirty(dirty bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.dirty = dirty
+}
+
+func (i *inbox) isDirty() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.dirty
+}
+
+// tasks runs at most one task (with its parts) for the machine at a time.
+type tasks struct {
+	mu     sync.Mutex
+	number int
+	cancel context.CancelFunc
+}
+
+// begin ends the task that runs and makes its answers void.
+func (t *tasks) begin(ctx context.Context) (context.Context, int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cancel != nil {
+		t.cancel()
+	}
+	t.number++
+	ctx, t.cancel = context.WithCancel(ctx)
+	return ctx, t.number
+}
+
+// kill ends the task that runs; its answer still counts.
+func (t *tasks) kill() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cancel != nil {
+		t.cancel()
+	}
+}
+
+// stop ends the task that runs and makes its answers void.
+func (t *tasks) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cancel != nil {
+		t.cancel()
+		t.cancel = nil
+	}
+	t.number++
+}
+
+func (t *tasks) current() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.number
+}
+
+// post tells the machine what happened and asks for a turn.
+func (a *Agent) post(task int, e txn.Event) {
+	a.inbox.put(letter{task: task, event: e})
+	a.poke()
+}
+
+func (a *Agent) poke() {
+	object := &v1.NodeNetworkState{}
+	object.Name = a.Node
+	select {
+	case a.wake <- event.GenericEvent{Object: object}:
+	default: // A turn is asked for already.
+	}
+}
+
+// NetworkChanged tells the agent that the node's network may have changed.
+func (a *Agent) NetworkChanged() {
+	a.inbox.setDirty(true)
+	a.poke()
+}
+
+// NetworkManagerRestarted tells the agent that NetworkManager went or came
+// back: its checkpoints are lost.
+func (a *Agent) NetworkManagerRestarted() {
+	a.inbox.setDirty(true)
+	a.post(0, txn.CheckpointLost{})
+}

@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// recoverPoll is how often Recover looks whether NetworkManager is there.
+const recoverPoll = 500 * time.Millisecond
+
+// Recover takes back what an earlier process left open. It needs neither the
+// API server nor the manager, and returns when the node is as committed, or
+// when ctx ends.
+func (a *Agent) Recover(ctx context.Context) error {
+	if a.left == nil {
+		return nil
+	}
+	entry := *a.left
+	logf.FromContext(ctx).Info("an earlier process left a transaction open: taking it back", "phase", entry.Transaction.Phase)
+	for {
+		if _, err := a.Backend.Instance(ctx); err == nil {
+			break
+		}
+		if !a.pause(ctx, recoverPoll) {
+			return ctx.Err()
+		}
+	}
+	_, err := a.ours(ctx, entry)
+	entry.Transaction.Lost = entry.Transaction.Lost || a.lost(ctx, entry)
+
+	a.turn.Lock()
+	a.entry, a.left = entry, nil
+	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: err == nil})
+	a.turn.Unlock()
+	for a.turnUntilIdle(ctx) {
+		if !a.pause(ctx, recoverPoll) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// turnUntilIdle takes a turn without the API server and tells whether the
+// transaction still runs.
+func (a *Agent) turnUntilIdle(ctx context.Context) bool {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+	a.drain(ctx)
+	return a.machine.Running()
+}
+
+// pause waits for the time or for news, whichever comes first.
+func (a *Agent) pause(ctx context.Context, d time.Duration) bool {
+	timer := a.Clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-a.wake:
+	case <-timer.C():
+	}
+	return true
+}

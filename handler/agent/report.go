@@ -1,0 +1,158 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// maxMessage is the most that a condition's message may hold, in bytes.
+const maxMessage = 1024
+
+// report writes the status if anything that matters changed.
+func (a *Agent) report(ctx context.Context, nns *v1.NodeNetworkState) error {
+	base := a.newest(nns)
+	status := base.Status.DeepCopy()
+	if err := a.observe(ctx, nns, status); err != nil {
+		return err
+	}
+	status.HandlerVersion = a.Version
+	a.describe(nns, status)
+	if equality.Semantic.DeepEqual(&base.Status, status) {
+		a.unreported = false
+		return nil
+	}
+	written := base.DeepCopy()
+	written.Status = *status
+	if err := a.Client.Status().Patch(ctx, written, client.MergeFrom(base)); err != nil {
+		a.inbox.setDirty(true)
+		return fmt.Errorf("reporting NodeNetworkState %s: %w", a.Node, err)
+	}
+	a.written, a.unreported = written, false
+	return nil
+}
+
+// newest is the object as we know it: our own last write may be ahead of the
+// cache, and nobody else writes the status.
+func (a *Agent) newest(nns *v1.NodeNetworkState) *v1.NodeNetworkState {
+	base := nns.DeepCopy()
+	if a.written == nil || a.written.UID != nns.UID {
+		return base
+	}
+	if newer, err := resourceversion.CompareResourceVersion(a.written.ResourceVersion, nns.ResourceVersion); err == nil && newer > 0 {
+		base.Status = *a.written.Status.DeepCopy()
+	}
+	return base
+}
+
+// observe reads the node's network where it may have changed.
+func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) error {
+	refresh := nns.Labels[v1.ForceRefreshLabel]
+	if !a.inbox.isDirty() && refresh == a.refreshed && !status.CurrentState.IsZero() {
+		return nil
+	}
+	a.inbox.setDirty(false)
+	current, err := a.Backend.Show(ctx)
+	if err != nil {
+		a.inbox.setDirty(true)
+		reason := v1.ReasonReportFailed
+		if errors.Is(err, backend.ErrUnavailable) {
+			reason = v1.ReasonNetworkManagerUnavailable
+		}
+		a.setCondition(status, nns.Generation, v1.StateAvailable, metav1.ConditionFalse, reason, "reading the node's network: "+err.Error())
+		return nil
+	}
+	a.setCondition(status, nns.Generation, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, "")
+	filtered := state.Report(current, policyInterfaces(nns)...)
+	previous, err := state.Parse(status.CurrentState.Raw)
+	if err != nil || !state.SameReport(previous, filtered) || refresh != a.refreshed {
+		status.CurrentState = v1.NewState(filtered.JSON())
+		status.LastSuccessfulUpdateTime = metav1.NewTime(a.Clock.Now())
+	}
+	a.refreshed = refresh
+	return nil
+}
+
+// policyInterfaces are reported whatever they look like.
+func policyInterfaces(nns *v1.NodeNetworkState) []string {
+	desired, err := state.Parse(nns.Spec.DesiredState.Raw)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, i := range desired.Interfaces() {
+		names = append(names, i.Name)
+	}
+	return names
+}
+
+// describe says what was enforced, and how the last transaction ended.
+func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) {
+	last := a.record.Last
+	status.Transaction = last.DeepCopy()
+	hash := hashOf(nns.Spec.DesiredState)
+	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil
+	if committed := a.record.Committed; committed != nil {
+		status.AppliedHash, status.AppliedSources = committed.Hash, committed.Sources
+		atCommitted = committed.Hash == hash && equalSources(committed.Sources, nns.Spec.Sources)
+	} else {
+		status.AppliedHash, status.AppliedSources = "", nil
+	}
+	if atCommitted || (last != nil && last.Generation == nns.Generation && last.Result != v1.TransactionSuperseded) {
+		status.ObservedGeneration = nns.Generation
+	}
+	switch {
+	case atCommitted:
+		a.setCondition(status, nns.Generation, v1.StateFailing, metav1.ConditionFalse, v1.ReasonSuccessfullyConfigured, "")
+	case last != nil && last.Generation == nns.Generation && last.Result != v1.TransactionCommitted:
+		a.setCondition(status, nns.Generation, v1.StateFailing, metav1.ConditionTrue, v1.ReasonFailedToConfigure, last.Message)
+	}
+}
+
+// setCondition changes a condition only if it says something else, so that a
+// report without news is no write.
+func (a *Agent) setCondition(status *v1.NodeNetworkStateStatus, generation int64, kind v1.ConditionType, value metav1.ConditionStatus, reason v1.ConditionReason, message string) {
+	now := metav1.NewTime(a.Clock.Now())
+	next := v1.Condition{
+		Type: kind, Status: value, Reason: reason, Message: shortened(message), ObservedGeneration: generation,
+		LastHeartbeatTime: now, LastTransitionTime: now,
+	}
+	for i, c := range status.Conditions {
+		if c.Type != kind {
+			continue
+		}
+		if c.Status == value {
+			next.LastTransitionTime = c.LastTransitionTime
+			if c.Reason == reason && c.Message == next.Message {
+				return
+			}
+		}
+		status.Conditions[i] = next
+		return
+	}
+	status.Conditions = append(status.Conditions, next)
+}
+
+func shortened(message string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+}
+
+// oneLine is the first mistake of a malformed state.
+func oneLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}

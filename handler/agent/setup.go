@@ -1,0 +1,38 @@
+package agent
+
+import (
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// SetupWithManager makes the manager call Reconcile for this node's
+// NodeNetworkState, and whenever something happened on the node.
+func (a *Agent) SetupWithManager(mgr ctrl.Manager) error {
+	err := ctrl.NewControllerManagedBy(mgr).
+		Named("state").
+		For(&v1.NodeNetworkState{}, builder.WithPredicates(a.ofThisNode())).
+		WatchesRawSource(source.Channel(a.wake, &handler.EnqueueRequestForObject{})).
+		Complete(a)
+	if err != nil {
+		return fmt.Errorf("setting up the state handler: %w", err)
+	}
+	return nil
+}
+
+// ofThisNode leaves out what our own reports cause: only the spec, the labels
+// and a deletion matter.
+func (a *Agent) ofThisNode() predicate.Predicate {
+	ours := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == a.Node })
+	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{})
+	notUpdate := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+	return predicate.And(ours, predicate.Or(changed, notUpdate))
+}

@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// step lets the machine decide on one event, writes the journal, then performs
+// what it decided: persist, then act.
+func (a *Agent) step(ctx context.Context, e txn.Event) {
+	before := a.machine
+	next, effects := txn.Step(before, e)
+	if next.Open() && worthWriting(before, next) {
+		a.entry.Transaction = next
+		if err := a.Journal.Save(a.entry); err != nil {
+			if before.Open() {
+				// The older entry is still there and leads back just as well.
+				logf.FromContext(ctx).Error(err, "cannot bring the journal up to date", "phase", next.Phase)
+			} else {
+				next, effects = txn.Step(before, txn.NotArmed{Cause: txn.Cause{Message: err.Error()}})
+			}
+		}
+	}
+	a.machine = next
+	if before.Phase != next.Phase {
+		logf.FromContext(ctx).Info("transaction", "phase", next.Phase, "from", before.Phase,
+			"generation", a.entryOr(next).Generation, "policy", a.entryOr(next).Policy, "cause", causeOf(next))
+	}
+	for _, effect := range effects {
+		a.perform(ctx, effect)
+	}
+}
+
+// worthWriting leaves out what recovery does not need to know.
+func worthWriting(before, next txn.State) bool {
+	return before.Phase != next.Phase || before.Checkpoint != next.Checkpoint ||
+		before.Lost != next.Lost || before.Reverted != next.Reverted
+}
+
+func (a *Agent) entryOr(s txn.State) txn.Change {
+	if s.Running() {
+		return s.Change
+	}
+	return a.entry.Transaction.Change
+}
+
+func causeOf(s txn.State) string {
+	if s.Cause == nil {
+		return ""
+	}
+	return s.Cause.Message
+}
+
+// perform starts an effect as a task, or does it when it is quick.
+func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
+	switch effect := effect.(type) {
+	case txn.MeasureBaseline:
+		a.measureBaseline(ctx)
+	case txn.Arm:
+		a.startArm(ctx)
+	case txn.Apply:
+		a.startApply(ctx)
+	case txn.KillApply:
+		a.tasks.kill()
+	case txn.Probe:
+		a.startProbes(ctx, effect.Names)
+	case txn.StopProbes:
+		a.tasks.stop()
+	case txn.Commit:
+		checkpoint := a.machine.Checkpoint
+		a.task(ctx, func(ctx context.Context) txn.Event { return a.commit(ctx, checkpoint) })
+	case txn.Rollback:
+		entry := a.entry
+		a.task(ctx, func(ctx context.Context) txn.Event { return a.rollback(ctx, entry) })
+	case txn.Revert:
+		entry := a.entry
+		a.task(ctx, func(ctx context.Context) txn.Event { return a.revert(ctx, entry) })
+	case txn.Settle:
+		entry := a.entry
+		a.task(ctx, func(ctx context.Context) txn.Event { return a.settle(ctx, entry) })
+	case txn.Finish:
+		a.finish(ctx, effect.Outcome)
+	default:
+		panic(fmt.Sprintf("agent: unknown effect %T", effect))
+	}
+}
+
+// task runs one effect beside the turns. It outlives the turn's context on
+// purpose: what is under way must be finished by the process, not by a turn.
+func (a *Agent) task(ctx context.Context, run func(ctx context.Context) txn.Event) {
+	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
+	a.Spawn(func() { a.post(number, run(taskCtx)) })
+}
+
+// finish records the outcome, then closes the journal.
+func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
+	a.tasks.stop()
+	last := a.lastOf(outcome)
+	a.record.Last = &last
+	if outcome.Result == v1.TransactionCommitted {
+		a.record.Committed = &journal.Committed{Hash: outcome.Change.Hash, Sources: a.entry.Sources, Desired: a.entry.Desired}
+	}
+	if err := a.Journal.Close(a.record); err != nil {
+		// The open entry leads to the same end after a restart.
+		logf.FromContext(ctx).Error(err, "cannot close the journal")
+	}
+	a.unreported = true
+	a.inbox.setDirty(true)
+	a.poke()
+}
+
+// lastOf is the outcome as it is reported, with the time of the next attempt
+// where it is ours to decide.
+func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
+	last := v1.Transaction{
+		Generation: outcome.Change.Generation, Phase: string(txn.Idle), Since: metav1.NewTime(a.entry.Since),
+		Policy: outcome.Change.Policy, Sources: a.entry.Sources, Result: outcome.Result,
+		Final: outcome.Final, Message: outcome.Message, GuardedBy: outcome.GuardedBy, Differences: outcome.Differences,
+	}
+	switch outcome.Result {
+	case v1.TransactionCommitted, v1.TransactionSuperseded:
+		return last
+	}
+	last.Attempts = 1
+	if previous := a.record.Last; previous != nil && previous.Generation == last.Generation {
+		last.Attempts = previous.Attempts + 1
+	}
+	if len(last.Sources) == 0 {
+		after := metav1.NewTime(a.Clock.Now().Add(a.Backoff.After(a.Node, last.Attempts, outcome.Final)))
+		last.RetryAfter, last.Final = &after, false
+	}
+	return last
+}
