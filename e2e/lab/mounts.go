@@ -90,7 +90,8 @@ func enterRoot(spec *nodeSpec, dir string) error {
 	for _, d := range []string{nodeShare, "/run/dbus", "/run/NetworkManager", "/run/lock"} {
 		m.dir(d, 0o755)
 	}
-	m.bind(dir, nodeShare, false)
+	// Not recursive: the node's root is mounted in that folder.
+	m.mount(dir, nodeShare, "", unix.MS_BIND, "")
 	for _, b := range spec.Binds {
 		if m.visible(b) {
 			continue

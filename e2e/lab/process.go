@@ -88,9 +88,22 @@ func findOne(role, dir string) (process, error) {
 	return process{}, fmt.Errorf("%s is not running (folder %s)", role, dir)
 }
 
-// kill ends a process with SIGKILL and waits until it and, as it is the pid 1 of
-// its namespace, everything in it is gone.
+// kill ends a process with SIGKILL and waits until it is gone, and with it, where
+// it is the pid 1 of a namespace, everything in that. The control plane is none;
+// it is asked first, and ends its children itself.
 func (p process) kill(ctx context.Context) error {
+	if p.role == roleControlPlane {
+		grace, cancel := context.WithTimeout(ctx, 3*time.Second)
+		defer cancel()
+		if p.end(grace, unix.SIGTERM) == nil {
+			return nil
+		}
+	}
+	return p.end(ctx, unix.SIGKILL)
+}
+
+// end sends a signal and waits for the end of the process.
+func (p process) end(ctx context.Context, signal unix.Signal) error {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return nil
@@ -103,8 +116,8 @@ func (p process) kill(ctx context.Context) error {
 	if again, ok := readProcess(p.pid); !ok || again != p {
 		return nil
 	}
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("killing %s (pid %d): %w", p.role, p.pid, err)
+	if err := unix.PidfdSendSignal(fd, signal, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("ending %s (pid %d): %w", p.role, p.pid, err)
 	}
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 100)
@@ -114,7 +127,7 @@ func (p process) kill(ctx context.Context) error {
 		case err != nil && !errors.Is(err, unix.EINTR):
 			return fmt.Errorf("waiting for %s (pid %d) to end: %w", p.role, p.pid, err)
 		case ctx.Err() != nil:
-			return fmt.Errorf("%s (pid %d) was killed and has not ended: %w", p.role, p.pid, ctx.Err())
+			return fmt.Errorf("%s (pid %d) got %s and has not ended: %w", p.role, p.pid, unix.SignalName(signal), ctx.Err())
 		}
 	}
 }

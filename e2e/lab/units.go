@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"k8s.io/utils/clock"
 )
 
@@ -98,7 +99,7 @@ func (s *supervisor) reapOne(ctx context.Context) bool {
 
 func describe(status syscall.WaitStatus) string {
 	if status.Signaled() {
-		return "killed by " + status.Signal().String()
+		return "ended by " + unix.SignalName(status.Signal())
 	}
 	return fmt.Sprintf("exit code %d", status.ExitStatus())
 }
