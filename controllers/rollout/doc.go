@@ -1,0 +1,39 @@
+// Package rollout decides which nodes may apply a policy now, and what the
+// policy's status says.
+//
+// It owns one pure function, Plan: a policy, the nodes and the enactments in;
+// grants, aborts and the status out, with the reasons in words. It never reads
+// or writes an object (package reconciler does), never looks at a clock, and
+// remembers nothing: every call derives everything anew from its input.
+//
+// # A node's way through one generation of a policy
+//
+//	           grant                      Available=True
+//	waiting ───────────► working ─────────────────────────► available
+//	 │   ▲                  │ ▲                                 (slot free)
+//	 │   │ fewer fail       │ │ retried
+//	 │   │ than the limit   ▼ │
+//	 ▼   │               failing   Failing=True: keeps its slot,
+//	aborted                        so a bad policy stops by itself
+//	 as many nodes fail as may be unavailable
+//
+// # Slots
+//
+// A slot is the right to be changing. maxUnavailable of the matching nodes may
+// have one. Slots are derived, never counted up and down: a node holds one
+// while its enactment is approved for the policy's generation and not
+// Available at that generation. A deleted node has no enactment that counts,
+// so its slot is free.
+//
+// An older generation gives no right to the new one, but a node on which it is
+// still being applied is changing all the same, so it occupies a slot until
+// its enactment tells that it has ended. Such a node is granted the new
+// generation first, since that takes nothing away from the others.
+//
+// # What Plan relies on
+//
+// The policy handler moves status.policyGeneration on to a newer generation
+// only when no transaction of an older one is open on the node any more, and
+// begins a generation only after it has read the policy from the API server at
+// that very generation and found it approved.
+package rollout

@@ -1,0 +1,238 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+const generation = 3
+
+// on is a node and its enactment, for tables.
+type on struct {
+	name     string
+	notReady bool
+	// elsewhere: the node no longer matches.
+	elsewhere bool
+	// gone: the node is deleted, its enactment not yet.
+	gone bool
+	// bare: no enactment.
+	bare              bool
+	approved, aborted int64
+	// reported is status.policyGeneration; shows are the True conditions.
+	reported int64
+	shows    []v1.ConditionType
+	owner    types.UID
+}
+
+func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
+	e := v1.NodeNetworkConfigurationEnactment{
+		ObjectMeta: metav1.ObjectMeta{Name: o.name + ".p"},
+		Spec:       v1.NodeNetworkConfigurationEnactmentSpec{ApprovedGeneration: o.approved, AbortedGeneration: o.aborted},
+		Status:     v1.NodeNetworkConfigurationEnactmentStatus{PolicyGeneration: o.reported},
+	}
+	if o.owner != "" {
+		e.OwnerReferences = []metav1.OwnerReference{{Kind: "NodeNetworkConfigurationPolicy", Name: "p", UID: o.owner}}
+	}
+	for _, conditionType := range o.shows {
+		e.Status.Conditions = append(e.Status.Conditions, v1.Condition{Type: conditionType, Status: metav1.ConditionTrue})
+	}
+	return e
+}
+
+func inputOf(limit intstr.IntOrString, nodes []on) Input {
+	in := Input{
+		Policy: &v1.NodeNetworkConfigurationPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "this", Generation: generation},
+			Spec:       v1.NodeNetworkConfigurationPolicySpec{MaxUnavailable: &limit},
+		},
+		Now: metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
+	}
+	for _, o := range nodes {
+		if !o.gone {
+			in.Nodes = append(in.Nodes, Node{Name: o.name, Ready: !o.notReady, Matches: !o.elsewhere})
+		}
+		if !o.bare {
+			in.Enactments = append(in.Enactments, o.enactment())
+		}
+	}
+	return in
+}
+
+func showing(conditions ...v1.ConditionType) []v1.ConditionType { return conditions }
+
+func TestPlanDecides(t *testing.T) {
+	const (
+		failing, isAvailable, isProgressing = v1.EnactmentFailing, v1.EnactmentAvailable, v1.EnactmentProgressing
+	)
+	done := func(name string) on {
+		return on{name: name, approved: generation, reported: generation, shows: showing(isAvailable)}
+	}
+	bad := func(name string) on {
+		return on{name: name, approved: generation, reported: generation, shows: showing(failing)}
+	}
+	tests := map[string]struct {
+		limit                    intstr.IntOrString
+		nodes                    []on
+		grants, aborts, unaborts []string
+	}{
+		"with nothing begun, as many as the limit are granted, by name": {
+			limit: intstr.FromInt32(2), nodes: []on{{name: "c"}, {name: "a"}, {name: "b"}}, grants: []string{"a", "b"},
+		},
+		"a percentage is of all matching nodes, Ready or not, and rounded up": {
+			limit: intstr.FromString("34%"), nodes: []on{{name: "a"}, {name: "b"}, {name: "c", notReady: true}}, grants: []string{"a", "b"},
+		},
+		"at least one node may change, whatever the percentage": {
+			limit: intstr.FromString("1%"), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a"},
+		},
+		"an approved node that says nothing yet holds its slot": {
+			limit: intstr.FromInt32(1), nodes: []on{{name: "b", approved: generation}, {name: "a"}},
+		},
+		"an Available node's slot is free": {
+			limit: intstr.FromInt32(1), nodes: []on{done("a"), {name: "b"}}, grants: []string{"b"},
+		},
+		"a node that was Available at an older generation is no longer": {
+			limit: intstr.FromInt32(1),
+			nodes: []on{{name: "a", approved: 2, reported: 2, shows: showing(isAvailable)}}, grants: []string{"a"},
+		},
+		"a failing node keeps its slot": {
+			limit: intstr.FromInt32(2), nodes: []on{bad("a"), {name: "b"}, {name: "c"}}, grants: []string{"b"},
+		},
+		"as many failing nodes as the limit abort the rest": {
+			limit: intstr.FromInt32(2), nodes: []on{bad("a"), bad("b"), {name: "c"}, done("d"), {name: "e"}}, aborts: []string{"c", "e"},
+		},
+		"a retrying node counts as failing": {
+			limit: intstr.FromInt32(1),
+			nodes: []on{
+				{name: "a", approved: generation, reported: generation, shows: showing(failing, isProgressing)}, {name: "b"},
+			},
+			aborts: []string{"b"},
+		},
+		"a node that is approved already is not aborted": {
+			limit: intstr.FromInt32(1), nodes: []on{bad("a"), {name: "b", approved: generation}, {name: "c"}}, aborts: []string{"c"},
+		},
+		"a node that is aborted already is not aborted again": {
+			limit: intstr.FromInt32(1), nodes: []on{bad("a"), {name: "b", aborted: generation}},
+		},
+		"when fewer fail than the limit, the aborted ones are granted what is free and the others wait again": {
+			limit:  intstr.FromInt32(2),
+			nodes:  []on{bad("a"), {name: "b", aborted: generation}, {name: "c", aborted: generation}},
+			grants: []string{"b"}, unaborts: []string{"c"},
+		},
+		"a failing node that is deleted frees its slot and the aborted ones": {
+			limit:  intstr.FromInt32(1),
+			nodes:  []on{{name: "a", gone: true, approved: generation, reported: generation, shows: showing(failing)}, {name: "b", aborted: generation}},
+			grants: []string{"b"},
+		},
+		"an abort of an older generation does not matter": {
+			limit: intstr.FromInt32(1), nodes: []on{{name: "a", aborted: 2}}, grants: []string{"a"},
+		},
+		"a node that is not Ready is not granted": {
+			limit: intstr.FromInt32(2), nodes: []on{{name: "a", notReady: true}, {name: "b"}}, grants: []string{"b"},
+		},
+		"a node without an enactment cannot be granted": {
+			limit: intstr.FromInt32(1), nodes: []on{{name: "a", bare: true}, {name: "b"}}, grants: []string{"b"},
+		},
+		"a failure at an older generation holds no slot of the new one": {
+			limit:  intstr.FromInt32(1),
+			nodes:  []on{{name: "a"}, {name: "b", approved: 2, reported: 2, shows: showing(failing)}},
+			grants: []string{"a"},
+		},
+		"a node on which an older generation is still being applied is granted first": {
+			limit:  intstr.FromInt32(1),
+			nodes:  []on{{name: "a"}, {name: "b", approved: 2, reported: 2, shows: showing(isProgressing)}},
+			grants: []string{"b"},
+		},
+		"a node that was granted an older generation and says nothing yet may be changing": {
+			limit:  intstr.FromInt32(1),
+			nodes:  []on{{name: "a"}, {name: "b", approved: 2, reported: 1, shows: showing(isAvailable)}},
+			grants: []string{"b"},
+		},
+		"a node whose older generation has ended is like any other": {
+			limit:  intstr.FromInt32(1),
+			nodes:  []on{{name: "a"}, {name: "b", approved: 2, reported: generation, shows: showing(v1.EnactmentPending)}},
+			grants: []string{"a"},
+		},
+		"more nodes are changing than the new limit allows: only as many as it allows get the new generation": {
+			limit: intstr.FromInt32(1),
+			nodes: []on{
+				{name: "a", approved: 2, reported: 2, shows: showing(isProgressing)},
+				{name: "b", approved: 2, reported: 2, shows: showing(isProgressing)},
+			},
+			grants: []string{"a"},
+		},
+		"a node that no longer matches occupies a slot until its change has ended": {
+			limit: intstr.FromInt32(1),
+			nodes: []on{
+				{name: "a"}, {name: "b", elsewhere: true, approved: generation, reported: generation, shows: showing(isProgressing)},
+			},
+		},
+		"a failing node that no longer matches holds nothing up": {
+			limit: intstr.FromInt32(1),
+			nodes: []on{
+				{name: "a"}, {name: "b", elsewhere: true, approved: generation, reported: generation, shows: showing(failing)},
+			},
+			grants: []string{"a"},
+		},
+		"an enactment of a deleted policy of the same name is not granted": {
+			limit:  intstr.FromInt32(1),
+			nodes:  []on{{name: "a", owner: "another", approved: 1, reported: 1, shows: showing(isAvailable)}, {name: "b", owner: "this"}},
+			grants: []string{"b"},
+		},
+		"an enactment of a deleted policy of the same name occupies a slot while it is being applied": {
+			limit: intstr.FromInt32(1),
+			nodes: []on{{name: "a", owner: "another", approved: 9, reported: 9, shows: showing(isProgressing)}, {name: "b", owner: "this"}},
+		},
+		"a policy that was read too old is left alone": {
+			limit: intstr.FromInt32(2), nodes: []on{{name: "a", approved: generation + 1}, {name: "b"}},
+		},
+		"a number below 1 is refused":              {limit: intstr.FromInt32(0), nodes: []on{{name: "a"}}},
+		"a percentage above 100 is refused":        {limit: intstr.FromString("101%"), nodes: []on{{name: "a"}}},
+		"a percentage of 0 is refused":             {limit: intstr.FromString("0%"), nodes: []on{{name: "a"}}},
+		"what is no number at all is refused":      {limit: intstr.FromString("half"), nodes: []on{{name: "a"}}},
+		"a number in quotes without % is refused":  {limit: intstr.FromString("2"), nodes: []on{{name: "a"}}},
+		"a number above the node count allows all": {limit: intstr.FromInt32(9), nodes: []on{{name: "a"}}, grants: []string{"a"}},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			out := Plan(inputOf(test.limit, test.nodes))
+			got := [][]string{out.Grants, out.Aborts, out.Unaborts}
+			if diff := cmp.Diff([][]string{test.grants, test.aborts, test.unaborts}, got); diff != "" {
+				t.Errorf("grants, aborts, unaborts (-want +got):\n%s\n%s", diff, strings.Join(out.Notes, "\n"))
+			}
+			for _, note := range out.Notes {
+				if strings.Contains(note, "\n") {
+					t.Errorf("a note is not one line: %q", note)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkPlanFor5000Nodes(b *testing.B) {
+	nodes := make([]on, 5000)
+	for i := range nodes {
+		nodes[i] = on{name: fmt.Sprintf("node%05d", (i*7919)%5000)}
+		switch {
+		case i < 1500:
+			nodes[i].approved, nodes[i].reported, nodes[i].shows = generation, generation, showing(v1.EnactmentAvailable)
+		case i < 3500:
+			nodes[i].approved, nodes[i].reported, nodes[i].shows = generation, generation, showing(v1.EnactmentProgressing)
+		}
+	}
+	in := inputOf(intstr.FromString("50%"), nodes)
+	b.ReportAllocs()
+	for b.Loop() {
+		if out := Plan(in); len(out.Grants) != 500 {
+			b.Fatalf("%d grants", len(out.Grants))
+		}
+	}
+}

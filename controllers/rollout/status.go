@@ -1,0 +1,210 @@
+package rollout
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// state is what a policy's conditions tell together.
+type state int
+
+const (
+	progressing state = iota
+	success
+	failed
+	unmatched
+)
+
+// row is a row of the table of policy conditions, which is the older
+// project's: people wait for its types and reasons.
+type row struct {
+	degraded, available, progressing, ignored metav1.ConditionStatus
+	reason                                    v1.ConditionReason
+}
+
+const (
+	yes     = metav1.ConditionTrue
+	no      = metav1.ConditionFalse
+	unknown = metav1.ConditionUnknown
+)
+
+func (s state) row() row {
+	return map[state]row{
+		progressing: {unknown, unknown, yes, no, v1.ReasonConfigurationProgressing},
+		success:     {no, yes, no, no, v1.ReasonSuccessfullyConfigured},
+		failed:      {yes, no, no, no, v1.ReasonFailedToConfigure},
+		unmatched:   {no, no, no, yes, v1.ReasonNoMatchingNode},
+	}[s]
+}
+
+// progressingReason is the reason of the Progressing condition alone: a failed
+// policy keeps the one that it had while it progressed.
+func (s state) progressingReason() v1.ConditionReason {
+	if s == failed {
+		return v1.ReasonConfigurationProgressing
+	}
+	return s.row().reason
+}
+
+// verdict is how the policy fares.
+type verdict struct {
+	state   state
+	message string
+	counts  v1.PolicyCounts
+}
+
+// tally is the counts, and how many nodes match, Ready or not.
+type tally struct {
+	v1.PolicyCounts
+	all int
+	// finished of the Matched ones.
+	finished int
+}
+
+// tally counts nodes. Outcomes count wherever they are; Matched, NotReady and
+// Pending tell apart the nodes that the rollout waits for from the rest.
+func (p *planning) tally() tally {
+	var t tally
+	for _, place := range p.places {
+		if !place.Matches {
+			continue
+		}
+		t.all++
+		ignored := place.ignored()
+		if ignored {
+			t.NotReady++
+		} else {
+			t.Matched++
+		}
+		t.count(place.phase, ignored)
+	}
+	return t
+}
+
+func (t *tally) count(phase phase, ignored bool) {
+	finished := false
+	switch phase {
+	case available:
+		t.Available++
+		finished = true
+	case failing:
+		t.Failing++
+		finished = true
+	case aborted:
+		t.Aborted++
+		finished = true
+	case working:
+		t.Progressing++
+	case waiting:
+		if !ignored {
+			t.Pending++
+		}
+	}
+	if finished && !ignored {
+		t.finished++
+	}
+}
+
+func verdictOf(t tally) verdict {
+	v := verdict{counts: t.PolicyCounts}
+	switch {
+	case t.all == 0:
+		v.state, v.message = unmatched, "Policy does not match any node"
+	case t.Failing > 0 || t.Aborted > 0:
+		v.state, v.message = failed, fmt.Sprintf("%d/%d nodes failed to configure", t.Failing, t.all)
+		v.message += some(t.Aborted, ", %d nodes aborted configuration")
+	case t.finished < int(t.Matched) || t.Available == 0:
+		// Where no node is Ready and none was ever configured nothing has
+		// succeeded, although nothing is left to wait for.
+		v.state, v.message = progressing, fmt.Sprintf("Policy is progressing %d/%d nodes finished", t.finished, t.Matched)
+		v.message += some(t.Pending, ", %d pending") + notReady(t.NotReady)
+	default:
+		v.state, v.message = success, fmt.Sprintf("%d/%d nodes successfully configured", t.Available, t.all)
+		v.message += notReady(t.NotReady)
+	}
+	return v
+}
+
+func some(count int32, format string) string {
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, count)
+}
+
+func notReady(count int32) string { return some(count, ", %d nodes ignored due to NotReady state") }
+
+// setStatus works out the status and what of it is new. The message stands on
+// the condition that is True.
+func (p *planning) setStatus(v verdict) {
+	old := p.in.Policy.Status
+	p.out.Status = v1.NodeNetworkConfigurationPolicyStatus{
+		ObservedGeneration: p.out.Generation,
+		Counts:             v.counts,
+	}
+	p.out.StatusUrgent = old.ObservedGeneration != p.out.Generation
+	for _, condition := range p.conditions(v) {
+		before := find(old.Conditions, condition.Type)
+		if before == nil || before.Status != condition.Status || before.Reason != condition.Reason {
+			p.out.StatusUrgent = true
+		}
+		if before == nil || before.Message != condition.Message || before.ObservedGeneration != condition.ObservedGeneration {
+			p.out.StatusChanged = true
+		}
+		if before != nil && before.Status == condition.Status && !before.LastTransitionTime.IsZero() {
+			condition.LastTransitionTime = before.LastTransitionTime
+		}
+		p.out.Status.Conditions = append(p.out.Status.Conditions, condition)
+	}
+	p.out.StatusChanged = p.out.StatusChanged || p.out.StatusUrgent || old.Counts != v.counts ||
+		len(old.Conditions) != len(p.out.Status.Conditions)
+	if !p.out.StatusChanged {
+		p.out.Status = old
+	}
+	p.note("status: %s", v.message)
+}
+
+func (p *planning) conditions(v verdict) []v1.Condition {
+	condition := func(conditionType v1.ConditionType, status metav1.ConditionStatus, reason v1.ConditionReason) v1.Condition {
+		c := v1.Condition{
+			Type: conditionType, Status: status, Reason: reason, ObservedGeneration: p.out.Generation,
+			LastHeartbeatTime: p.in.Now, LastTransitionTime: p.in.Now,
+		}
+		if status == yes {
+			c.Message = shortened(v.message)
+		}
+		return c
+	}
+	row := v.state.row()
+	return []v1.Condition{
+		condition(v1.PolicyDegraded, row.degraded, row.reason),
+		condition(v1.PolicyAvailable, row.available, row.reason),
+		condition(v1.PolicyProgressing, row.progressing, v.state.progressingReason()),
+		condition(v1.PolicyIgnored, row.ignored, row.reason),
+	}
+}
+
+// shortened keeps a message within the 1 KiB that a condition takes.
+func shortened(message string) string {
+	const limit, mark = 1024, "..."
+	if len(message) <= limit {
+		return message
+	}
+	cut := limit - len(mark)
+	for cut > 0 && message[cut]&0xC0 == 0x80 { // not in the middle of a character
+		cut--
+	}
+	return message[:cut] + mark
+}
+
+func find(conditions []v1.Condition, conditionType v1.ConditionType) *v1.Condition {
+	for i := range conditions {
+		if conditions[i].Type == conditionType {
+			return &conditions[i]
+		}
+	}
+	return nil
+}

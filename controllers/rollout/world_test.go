@@ -1,0 +1,233 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// host is a node with what is true on it, whatever the API tells.
+type host struct {
+	Node
+	// open is the generation whose transaction is open, 0 if none.
+	open int64
+	// tries that failed in a row.
+	tries int
+}
+
+// world is a policy, its nodes and a small stand-in for each node's handler.
+type world struct {
+	policy     *v1.NodeNetworkConfigurationPolicy
+	hosts      []*host
+	enactments map[string]*v1.NodeNetworkConfigurationEnactment
+	// fails tells whether a try of the generation on the node fails.
+	fails func(node string, generation int64, try int) bool
+	// retries: a failure is tried again.
+	retries bool
+	now     time.Time
+	log     strings.Builder
+}
+
+func newWorld(maxUnavailable string, nodes ...string) *world {
+	limit := intstr.Parse(maxUnavailable)
+	w := &world{
+		policy: &v1.NodeNetworkConfigurationPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: types.UID("policy-1"), Generation: 1},
+			Spec:       v1.NodeNetworkConfigurationPolicySpec{MaxUnavailable: &limit},
+		},
+		enactments: map[string]*v1.NodeNetworkConfigurationEnactment{},
+		fails:      func(string, int64, int) bool { return false },
+		now:        time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+	for _, name := range nodes {
+		w.hosts = append(w.hosts, &host{Node: Node{Name: name, Ready: true, Matches: true}})
+	}
+	return w
+}
+
+func (w *world) say(format string, arguments ...any) { fmt.Fprintf(&w.log, format+"\n", arguments...) }
+
+func (w *world) host(name string) *host {
+	i := slices.IndexFunc(w.hosts, func(h *host) bool { return h.Name == name })
+	return w.hosts[i]
+}
+
+func (w *world) remove(name string) {
+	w.say("%s is deleted", name)
+	w.hosts = slices.DeleteFunc(w.hosts, func(h *host) bool { return h.Name == name })
+}
+
+func (w *world) edit() {
+	w.policy.Generation++
+	w.say("the policy is edited: generation %d", w.policy.Generation)
+}
+
+func (w *world) input() Input {
+	in := Input{Policy: w.policy, Now: metav1.NewTime(w.now)}
+	for _, h := range w.hosts {
+		in.Nodes = append(in.Nodes, h.Node)
+	}
+	for _, name := range slices.Sorted(mapKeys(w.enactments)) {
+		in.Enactments = append(in.Enactments, *w.enactments[name].DeepCopy())
+	}
+	return in
+}
+
+func mapKeys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m {
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// plan plans and writes what the plan says.
+func (w *world) plan() Output {
+	w.now = w.now.Add(time.Second)
+	out := Plan(w.input())
+	for _, node := range out.Grants {
+		spec := &w.enactments[node].Spec
+		spec.ApprovedGeneration, spec.AbortedGeneration = out.Generation, 0
+	}
+	for _, node := range out.Aborts {
+		w.enactments[node].Spec.AbortedGeneration = out.Generation
+	}
+	for _, node := range out.Unaborts {
+		w.enactments[node].Spec.AbortedGeneration = 0
+	}
+	w.policy.Status = out.Status
+	w.say("plan:")
+	for _, note := range out.Notes {
+		w.say("  - %s", note)
+	}
+	if out.Warning != (Warning{}) {
+		w.say("  ! event %s: %s", out.Warning.Reason, out.Warning.Message)
+	}
+	if !out.StatusChanged {
+		w.say("  = status unchanged")
+	}
+	return out
+}
+
+func (w *world) report(e *v1.NodeNetworkConfigurationEnactment, conditions ...v1.ConditionType) {
+	e.Status.PolicyGeneration = w.policy.Generation
+	e.Status.Conditions = nil
+	for _, conditionType := range []v1.ConditionType{
+		v1.EnactmentFailing, v1.EnactmentAvailable, v1.EnactmentProgressing, v1.EnactmentPending, v1.EnactmentAborted,
+	} {
+		status := metav1.ConditionFalse
+		if slices.Contains(conditions, conditionType) {
+			status = metav1.ConditionTrue
+		}
+		e.Status.Conditions = append(e.Status.Conditions, v1.Condition{Type: conditionType, Status: status})
+	}
+}
+
+// turn is one step of the policy handler and the state handler on a node. It
+// tells whether anything happened.
+func (w *world) turn(name string) bool {
+	h, e := w.host(name), w.enactments[name]
+	generation := w.policy.Generation
+	switch {
+	case !h.Matches:
+		return w.leave(h)
+	case e == nil:
+		e = &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: v1.EnactmentName(name, "p")}}
+		w.enactments[name] = e
+		w.say("%s: enactment created", name)
+	case h.open != 0 && h.open != generation:
+		w.say("%s: generation %d is taken back", name, h.open)
+		h.open = 0
+		w.report(e, v1.EnactmentPending)
+	case e.Spec.ApprovedGeneration == generation:
+		return w.apply(h, e)
+	case e.Spec.AbortedGeneration == generation && !w.shows(e, v1.EnactmentAborted):
+		w.say("%s: aborted", name)
+		w.report(e, v1.EnactmentAborted)
+	case e.Spec.AbortedGeneration != generation && !w.shows(e, v1.EnactmentPending):
+		w.say("%s: pending", name)
+		w.report(e, v1.EnactmentPending)
+	default:
+		return false
+	}
+	return true
+}
+
+func (w *world) shows(e *v1.NodeNetworkConfigurationEnactment, conditionType v1.ConditionType) bool {
+	return e.Status.PolicyGeneration == w.policy.Generation && isTrue(e, conditionType)
+}
+
+func (w *world) leave(h *host) bool {
+	if w.enactments[h.Name] == nil {
+		return false
+	}
+	w.say("%s: no longer matches, enactment deleted", h.Name)
+	h.open = 0
+	delete(w.enactments, h.Name)
+	return true
+}
+
+func (w *world) apply(h *host, e *v1.NodeNetworkConfigurationEnactment) bool {
+	generation := w.policy.Generation
+	finished := w.shows(e, v1.EnactmentAvailable) || w.shows(e, v1.EnactmentFailing) && !w.shows(e, v1.EnactmentProgressing)
+	switch {
+	case finished:
+		return false
+	case h.open == 0:
+		w.say("%s: begins generation %d", h.Name, generation)
+		h.open = generation
+		if !w.shows(e, v1.EnactmentFailing) {
+			h.tries = 0
+			w.report(e, v1.EnactmentProgressing)
+		}
+	case w.fails(h.Name, generation, h.tries):
+		h.open = 0
+		h.tries++
+		if w.retries {
+			w.say("%s: generation %d failed and is rolled back, retrying", h.Name, generation)
+			w.report(e, v1.EnactmentFailing, v1.EnactmentProgressing)
+		} else {
+			w.say("%s: generation %d failed and is rolled back", h.Name, generation)
+			w.report(e, v1.EnactmentFailing)
+		}
+	default:
+		w.say("%s: generation %d is available", h.Name, generation)
+		h.open = 0
+		w.report(e, v1.EnactmentAvailable)
+	}
+	return true
+}
+
+// openTransactions are counted on the hosts.
+func (w *world) openTransactions() []string {
+	var open []string
+	for _, h := range w.hosts {
+		if h.open != 0 {
+			open = append(open, fmt.Sprintf("%s (generation %d)", h.Name, h.open))
+		}
+	}
+	return open
+}
+
+func (w *world) limit() int {
+	matching := 0
+	for _, h := range w.hosts {
+		if h.Matches {
+			matching++
+		}
+	}
+	limit, err := maxUnavailable(w.policy, matching)
+	if err != nil {
+		panic(err)
+	}
+	return limit
+}
