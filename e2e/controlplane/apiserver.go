@@ -44,7 +44,13 @@ func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	}
 	c.apiServer = server
 	timeout := c.options.ReadyTimeout
-	return notReady(server, timeout, c.waitReady(ctx, server, timeout))
+	if err := c.waitReady(ctx, server, timeout); err != nil {
+		return notReady(server, timeout, err)
+	}
+	if c.controllerManager != nil && !c.controllerManager.running() {
+		return c.startControllerManager()
+	}
+	return nil
 }
 
 // StopAPIServer asks the API server to end and kills it if it has not within a

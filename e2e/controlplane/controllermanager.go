@@ -6,6 +6,7 @@ func (c *ControlPlane) HasGarbageCollector() bool {
 	return c.options.Assets.Has(controllerManagerProgram)
 }
 
+// startControllerManager is called with c.mu held.
 func (c *ControlPlane) startControllerManager() error {
 	manager, err := c.run(controllerManagerProgram,
 		"--kubeconfig="+c.files.controllerManagerKubeconfig(),

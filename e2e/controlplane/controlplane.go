@@ -143,6 +143,8 @@ func (c *ControlPlane) startAll(ctx context.Context) error {
 		c.say("no garbage collection: %s has no %s; objects whose owner is deleted stay", c.options.Assets.Dir, controllerManagerProgram)
 		return nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.startControllerManager()
 }
 
@@ -172,7 +174,7 @@ func (c *ControlPlane) run(program string, arguments ...string) (*process, error
 	}
 	go func() {
 		<-p.ended
-		if p.asked.Load() {
+		if p.asked.Load() || c.excused(p) {
 			return
 		}
 		select {
@@ -181,6 +183,18 @@ func (c *ControlPlane) run(program string, arguments ...string) (*process, error
 		}
 	}()
 	return p, nil
+}
+
+// excused says whether the program may end by itself: a controller manager that
+// just started gives up after 10 seconds without an API server, and is started
+// again with it.
+func (c *ControlPlane) excused(p *process) bool {
+	if p.name != controllerManagerProgram {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.controllerManager != p || !c.apiServer.running()
 }
 
 // Wait returns when a program has ended that nobody asked to end, with the

@@ -10,89 +10,33 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane/controlplanetest"
 )
 
-const (
-	deadline = 90 * time.Second
-	interval = 50 * time.Millisecond
-)
-
-// assets are the programs, or the test is skipped: only strict mode is worth a
-// build of ten minutes.
-func assets(t *testing.T) controlplane.Assets {
-	t.Helper()
-	found, err := controlplane.Locate(t.Context(), controlplane.Search{
-		KubebuilderAssets: os.Getenv("KUBEBUILDER_ASSETS"),
-		NoBuild:           os.Getenv("NMSTATE_STRICT") != "1",
-		Log:               logWriter{t},
-	})
-	if errors.Is(err, controlplane.ErrNotBuilt) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-// logWriter makes lines of the test's log.
-type logWriter struct{ t *testing.T }
-
-func (w logWriter) Write(line []byte) (int, error) {
-	w.t.Log(strings.TrimRight(string(line), "\n"))
-	return len(line), nil
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	os.Exit(m.Run())
 }
 
 func start(t *testing.T, options controlplane.Options) *controlplane.ControlPlane {
 	t.Helper()
-	options.Assets = assets(t)
-	options.Log = logWriter{t}
-	plane, err := controlplane.Start(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(plane.Stop)
-	return plane
+	return controlplanetest.Start(t, os.Getenv, options)
 }
 
 func admin(t *testing.T, plane *controlplane.ControlPlane) client.Client {
 	t.Helper()
-	config, err := plane.RESTConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return api
-}
-
-// eventually polls until the condition holds, and fails with its last reason.
-func eventually(t *testing.T, condition func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), deadline)
-	defer cancel()
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		err := condition(ctx)
-		if err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("not after %s: %v", deadline, err)
-		case <-ticker.C:
-		}
-	}
+	return controlplanetest.Client(t, plane, client.Options{})
 }
 
 func create(t *testing.T, api client.Client, object client.Object) {
@@ -107,7 +51,7 @@ func configMap(namespace, name string, owners ...metav1.OwnerReference) *corev1.
 }
 
 func TestObjectsWhoseOwnerIsDeletedAreCollected(t *testing.T) {
-	plane := start(t, controlplane.Options{Dir: t.TempDir()})
+	plane := start(t, controlplane.Options{CRDs: "testdata/crds"})
 	if !plane.HasGarbageCollector() {
 		t.Skip("these programs have no kube-controller-manager")
 	}
@@ -115,14 +59,35 @@ func TestObjectsWhoseOwnerIsDeletedAreCollected(t *testing.T) {
 	create(t, api, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "family"}})
 	owner := configMap("family", "owner")
 	create(t, api, owner)
-	dependant := configMap("family", "dependant",
-		metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID})
+	reference := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}
+	dependant := configMap("family", "dependant", reference)
 	create(t, api, dependant)
+	custom := &unstructured.Unstructured{}
+	custom.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: "Thing"})
+	custom.SetNamespace("family")
+	custom.SetName("custom")
+	custom.SetOwnerReferences([]metav1.OwnerReference{reference})
+	create(t, api, custom)
 
 	if err := api.Delete(t.Context(), owner); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func(ctx context.Context) error { return gone(ctx, api, dependant) })
+	controlplanetest.Eventually(t, func(ctx context.Context) error { return gone(ctx, api, dependant) })
+	controlplanetest.Eventually(t, func(ctx context.Context) error { return gone(ctx, api, custom) })
+}
+
+func TestProgramsWithoutAControllerManagerStartWithoutGarbageCollection(t *testing.T) {
+	all := controlplanetest.Assets(t, os.Getenv)
+	few := t.TempDir()
+	for _, program := range []string{"etcd", "kube-apiserver"} {
+		if err := os.Symlink(all.Path(program), filepath.Join(few, program)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plane := start(t, controlplane.Options{Assets: controlplane.Assets{Dir: few}})
+	if plane.HasGarbageCollector() {
+		t.Error("it says that it collects garbage")
+	}
 }
 
 func gone(ctx context.Context, api client.Client, object client.Object) error {
@@ -217,7 +182,7 @@ func TestANodeReachesTheAPIServerAtAnotherAddress(t *testing.T) {
 	}
 
 	filter := controlplane.Filter{Node: "node1", UserAgent: "handler/", Verbs: []string{"list"}, Resources: []string{"secrets"}}
-	eventually(t, func(context.Context) error {
+	controlplanetest.Eventually(t, func(context.Context) error {
 		count, err := controlplane.CountRequests(audit, filter)
 		if err == nil && count != 1 {
 			err = errors.New("the list is not in the audit log")
@@ -263,7 +228,7 @@ func TestBadStartsAreRefusedInOneLine(t *testing.T) {
 func TestASecondStartInTheSameFolderIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	start(t, controlplane.Options{Dir: dir})
-	second, err := controlplane.Start(t.Context(), controlplane.Options{Dir: dir, Assets: assets(t)})
+	second, err := controlplane.Start(t.Context(), controlplane.Options{Dir: dir, Assets: controlplanetest.Assets(t, os.Getenv)})
 	if err == nil {
 		second.Stop()
 	}

@@ -18,6 +18,8 @@ say() { echo "kube: $*" >&2; }
 
 sha256() { if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi; }
 
+command -v go >/dev/null || { say "go is not in PATH; install Go 1.26 or newer"; exit 1; }
+
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/kubernetes-nmstate/kube
 key=$({ go version; cat go.mod go.sum main.go build.sh; } | sha256 | cut -c1-16)
 built=$cache/$key
@@ -53,7 +55,7 @@ case ${1-} in
 	exit 0
 	;;
 -*)
-	sed -n '6,8s/^# //p' "$0" >&2
+	say "usage: build.sh [--cached | OUTDIR]"
 	exit 2
 	;;
 esac
@@ -65,6 +67,7 @@ if [ ! -x "$built/kube" ]; then
 	if command -v flock >/dev/null; then
 		exec 9>"$cache/.lock"
 		flock -n 9 || { say "waiting for another build to end"; flock 9; }
+		rm -rf "$cache"/.partial.* # of a build that was killed
 	fi
 	[ -x "$built/kube" ] || build
 fi
