@@ -18,7 +18,11 @@ func TestTranscripts(t *testing.T) {
 	three := []string{"node1", "node2", "node3"}
 	turns := func(w *world, nodes ...string) {
 		for _, node := range nodes {
+			before := w.host(node).open
 			w.turn(node)
+			if now := w.host(node).open; now != 0 && now != before {
+				w.turn(node) // tells that it has begun
+			}
 		}
 	}
 	tests := map[string]func(w *world){

@@ -189,7 +189,7 @@ func (p *planning) grantNext(failing int) {
 func (p *planning) noteGrant(place *place, occupied int) {
 	switch {
 	case place.changing:
-		p.note("grant %s: it is changing already, for an older generation", place.Name)
+		p.note("grant %s: it may be changing already, for an older generation", place.Name)
 	case place.phase == aborted:
 		p.note("grant %s: slot %d of %d, aborted before", place.Name, occupied, p.limit)
 	default:

@@ -127,6 +127,9 @@ func TestPlanDecides(t *testing.T) {
 			nodes:  []on{bad("a"), {name: "b", aborted: generation}, {name: "c", aborted: generation}},
 			grants: []string{"b"}, unaborts: []string{"c"},
 		},
+		"an aborted node that is not Ready waits again, too": {
+			limit: intstr.FromInt32(1), nodes: []on{{name: "a", notReady: true, aborted: generation}}, unaborts: []string{"a"},
+		},
 		"a failing node that is deleted frees its slot and the aborted ones": {
 			limit:  intstr.FromInt32(1),
 			nodes:  []on{{name: "a", gone: true, approved: generation, reported: generation, shows: showing(failing)}, {name: "b", aborted: generation}},

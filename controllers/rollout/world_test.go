@@ -187,8 +187,10 @@ func (w *world) apply(h *host, e *v1.NodeNetworkConfigurationEnactment) bool {
 		h.open = generation
 		if !w.shows(e, v1.EnactmentFailing) {
 			h.tries = 0
-			w.report(e, v1.EnactmentProgressing)
 		}
+	case !w.shows(e, v1.EnactmentProgressing):
+		w.say("%s: progressing", h.Name)
+		w.report(e, v1.EnactmentProgressing)
 	case w.fails(h.Name, generation, h.tries):
 		h.open = 0
 		h.tries++
