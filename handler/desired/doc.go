@@ -13,12 +13,12 @@
 //
 // A policy on one node:
 //
-//	            approved, its turn            Committed
-//	 Pending ─────────────────────► in flight ─────────► committed (Available)
-//	    ▲                            │  │  ▲                  │ new generation
-//	    │ edited: superseded         │  │  │ retry is due     ▼
-//	    └────────────────────────────┘  ▼  │               Pending, the old
-//	                                 Failing               generation holds
+//	           approved, its turn            Committed
+//	Pending ─────────────────────► in flight ─────────► committed (Available)
+//	   ▲                            │  │  ▲                  │ new generation
+//	   │ edited: superseded         │  │  │ retry is due     ▼
+//	   └────────────────────────────┘  ▼  │               Pending, the old
+//	                                Failing               generation holds
 //
 // "In flight" is a source of NodeNetworkState.spec that no enactment has
 // committed: there is never more than one. What is committed stands in the
