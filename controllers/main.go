@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap/zapcore"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/install"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
+)
+
+// version is stamped by the linker.
+var version = "devel"
+
+// Exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// errUsage marks what the caller has to change on the command line.
+var errUsage = errors.New("usage")
+
+// leaseName is the Lease that the instances elect their leader by.
+const leaseName = "nmstate-controllers"
+
+func main() {
+	if err := command().ExecuteContext(ctrl.SetupSignalHandler()); err != nil {
+		fmt.Fprintln(os.Stderr, "controllers: "+strings.ReplaceAll(err.Error(), "\n", " "))
+		if errors.Is(err, errUsage) {
+			os.Exit(exitUsage)
+		}
+		os.Exit(exitFailed)
+	}
+}
+
+// options are the flags.
+type options struct {
+	kubeconfig     string
+	elect          bool
+	electNamespace string
+	metricsAddr    string
+	healthAddr     string
+	logLevel       string
+}
+
+func command() *cobra.Command {
+	o := options{}
+	cmd := &cobra.Command{
+		Use:   "controllers",
+		Short: "Rolls policies out over the nodes and tells how they fare",
+		Long: `controllers runs once in a cluster. It grants nodes their turn to apply a
+NodeNetworkConfigurationPolicy, no more at once than its maxUnavailable, stops
+a policy that fails, and writes the policies' status.`,
+		Example: `  # On a laptop, without a second instance that could take over
+  controllers --kubeconfig kubeconfig --leader-elect=false --log-level debug`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%w: unexpected argument %q", errUsage, args[0])
+			}
+			return nil
+		},
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.addFlags(cmd)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	return cmd
+}
+
+func (o *options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "file to reach the API server with; empty means the pod's service account")
+	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
+	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
+	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics; 0 turns it off")
+	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
+	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
+	_ = cmd.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"info", "debug"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (o *options) check() error {
+	switch {
+	case o.logLevel != "info" && o.logLevel != "debug":
+		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
+	case o.elect && o.electNamespace == "":
+		return fmt.Errorf("%w: --leader-election-namespace is empty; name one, or give --leader-elect=false", errUsage)
+	}
+	return nil
+}
+
+// run runs the controllers until the context ends or the Lease is lost.
+func run(ctx context.Context, o options) error {
+	level := zapcore.InfoLevel
+	if o.logLevel == "debug" {
+		level = zapcore.DebugLevel
+	}
+	logger := zap.New(zap.Level(level))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+
+	config, err := connection(o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(config, o)
+	if err != nil {
+		return err
+	}
+	if err := addControllers(mgr); err != nil {
+		return err
+	}
+	if err := metrics.Registry.Register(rollout.NewPolicyStatus(ctx, mgr.GetClient(), mgr.Elected())); err != nil {
+		return fmt.Errorf("registering metrics: %w", err)
+	}
+	logger.Info("Starting", "version", version, "apiServer", config.Host)
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running the controllers: %w", err)
+	}
+	return nil
+}
+
+func connection(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		config, err := rest.InClusterConfig()
+		if errors.Is(err, rest.ErrNotInCluster) {
+			return nil, fmt.Errorf("%w: this is not a pod; name the cluster with --kubeconfig FILE", errUsage)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the pod's service account: %w", err)
+		}
+		return withoutLimit(config), nil
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
+	}
+	return withoutLimit(config), nil
+}
+
+// withoutLimit leaves fairness to the API server: the client's own limit would
+// make the grants of a large rollout trickle.
+func withoutLimit(config *rest.Config) *rest.Config {
+	config.QPS = -1
+	config.UserAgent = "nmstate-controllers/" + version
+	return config
+}
+
+func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("building the scheme: %w", err)
+		}
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         cache.Options{ByObject: rollout.Cached()},
+		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+		LeaderElection:                o.elect,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       o.electNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddr},
+		HealthProbeBindAddress:        o.healthAddr,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("preparing the controllers: %w", err)
+	}
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
+		return nil, fmt.Errorf("adding the health checks: %w", err)
+	}
+	return mgr, nil
+}
+
+func addControllers(mgr ctrl.Manager) error {
+	real := clock.RealClock{}
+	if err := rollout.New(mgr.GetClient(), mgr.GetEventRecorder(leaseName), real).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("adding the rollout controller: %w", err)
+	}
+	if err := install.New(mgr.GetClient(), real).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("adding the install controller: %w", err)
+	}
+	return addPolicyHandler(mgr)
+}
+
+// addPolicyHandler is where the centralized mode goes: the policy handler of
+// all nodes in this process. Today each node's handler runs its own, so there
+// is nothing to add. (It reads enactments whole: rollout.Cached has to go then.)
+func addPolicyHandler(ctrl.Manager) error { return nil }

@@ -1,0 +1,230 @@
+package rollout
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+// statusPause is the least time between two writes of a policy's status that
+// bring nothing but other numbers. It makes a rollout over many nodes cost the
+// API server one status a second and not one for each step of each node.
+const statusPause = time.Second
+
+// Reconciler plans the rollout of one policy at a time and writes what the
+// plan says: enactment specs and the policy's status. It keeps nothing in
+// memory between two calls.
+type Reconciler struct {
+	client client.Client
+	events events.EventRecorder
+	clock  clock.PassiveClock
+}
+
+// New returns a Reconciler. The client must read its own writes: a cache that
+// does not have the last grant yet would let one too many be made. (A manager's
+// client does with EnableReadYourWritesConsistency.)
+func New(client client.Client, events events.EventRecorder, clock clock.PassiveClock) *Reconciler {
+	return &Reconciler{client: client, events: events, clock: clock}
+}
+
+// Reconcile gathers, plans and writes. The request names a policy.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	in, err := r.gather(ctx, request.Name)
+	if err != nil || in.Policy == nil {
+		return reconcile.Result{}, err
+	}
+	out := Plan(in)
+	tell(ctx, out)
+	// Before the writes: once they are there the next plan warns no more.
+	if out.Warning != (Warning{}) {
+		r.events.Eventf(in.Policy, nil, corev1.EventTypeWarning, out.Warning.Reason, "Rollout", "%s", out.Warning.Message)
+	}
+	if err := r.writeSpecs(ctx, in, out); err != nil {
+		return reconcile.Result{}, err
+	}
+	if wait := r.statusWait(in, out); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	return reconcile.Result{}, r.writeStatus(ctx, in, out)
+}
+
+// gather reads the input of a plan. Its Policy is nil when there is nothing to
+// plan: the policy is gone, or going.
+func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	if err := r.client.Get(ctx, client.ObjectKey{Name: name}, policy); err != nil {
+		return Input{}, client.IgnoreNotFound(err)
+	}
+	if !policy.DeletionTimestamp.IsZero() {
+		return Input{}, nil
+	}
+	// Nothing below changes what it lists, so nothing needs to be copied.
+	shared := client.UnsafeDisableDeepCopy
+	enactments := &v1.NodeNetworkConfigurationEnactmentList{}
+	if err := r.client.List(ctx, enactments, client.MatchingLabels{v1.EnactmentPolicyLabel: name}, shared); err != nil {
+		return Input{}, fmt.Errorf("listing the enactments of policy %s: %w", name, err)
+	}
+	nodes := &corev1.NodeList{}
+	if err := r.client.List(ctx, nodes, shared); err != nil {
+		return Input{}, fmt.Errorf("listing the nodes: %w", err)
+	}
+	in := Input{Policy: policy, Enactments: enactments.Items, Now: metav1.NewTime(r.clock.Now())}
+	in.addNodes(nodes.Items)
+	return in, nil
+}
+
+func (in *Input) addNodes(nodes []corev1.Node) {
+	enacted := make(map[string]bool, len(in.Enactments))
+	for i := range in.Enactments {
+		enacted[nodeOf(&in.Enactments[i], in.Policy)] = true
+	}
+	for i := range nodes {
+		node := &nodes[i]
+		matches, err := desired.Selects(in.Policy, node)
+		if err != nil {
+			in.Refused = err.Error()
+		}
+		if matches || enacted[node.Name] {
+			in.Nodes = append(in.Nodes, Node{Name: node.Name, Ready: isReady(node), Matches: matches})
+		}
+	}
+}
+
+func isReady(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func tell(ctx context.Context, out Output) {
+	log := log.FromContext(ctx)
+	if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) > 0 {
+		log.Info("Rollout goes on", "generation", out.Generation,
+			"granted", len(out.Grants), "aborted", len(out.Aborts), "unaborted", len(out.Unaborts))
+	}
+	for _, note := range out.Notes {
+		log.V(1).Info("Decided", "generation", out.Generation, "note", note)
+	}
+}
+
+// writeSpecs tells the nodes. What it could not write is planned again, with
+// what it could.
+func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error {
+	if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) == 0 {
+		return nil
+	}
+	enactments := make(map[string]*v1.NodeNetworkConfigurationEnactment, len(in.Enactments))
+	for i := range in.Enactments {
+		enactments[nodeOf(&in.Enactments[i], in.Policy)] = &in.Enactments[i]
+	}
+	steps := []struct {
+		nodes             []string
+		approved, aborted func(before int64) int64
+	}{
+		{out.Aborts, keep, set(out.Generation)},
+		{out.Unaborts, keep, set(0)},
+		{out.Grants, set(out.Generation), set(0)},
+	}
+	for _, step := range steps {
+		for _, node := range step.nodes {
+			before := enactments[node]
+			after := v1.NodeNetworkConfigurationEnactmentSpec{
+				ApprovedGeneration: step.approved(before.Spec.ApprovedGeneration),
+				AbortedGeneration:  step.aborted(before.Spec.AbortedGeneration),
+			}
+			if err := r.writeSpec(ctx, before, after); err != nil {
+				return fmt.Errorf("writing the spec of enactment %s: %w", before.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func keep(before int64) int64 { return before }
+
+func set(value int64) func(int64) int64 { return func(int64) int64 { return value } }
+
+// writeSpec writes the fields that differ, and nothing if the enactment is gone
+// or is another one by now.
+func (r *Reconciler) writeSpec(ctx context.Context, before *v1.NodeNetworkConfigurationEnactment,
+	after v1.NodeNetworkConfigurationEnactmentSpec,
+) error {
+	spec := map[string]any{}
+	if after.ApprovedGeneration != before.Spec.ApprovedGeneration {
+		spec["approvedGeneration"] = orNull(after.ApprovedGeneration)
+	}
+	if after.AbortedGeneration != before.Spec.AbortedGeneration {
+		spec["abortedGeneration"] = orNull(after.AbortedGeneration)
+	}
+	patch, err := mergePatch(before, "spec", spec)
+	if err != nil {
+		return err
+	}
+	target := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: before.Name}}
+	return client.IgnoreNotFound(r.client.Patch(ctx, target, patch))
+}
+
+// orNull: a zero in a merge patch is null, which removes the field.
+func orNull(generation int64) any {
+	if generation == 0 {
+		return nil
+	}
+	return generation
+}
+
+// mergePatch holds the UID as well, so that it cannot hit an object that was
+// deleted and made again since it was read.
+func mergePatch(object client.Object, field string, value any) (client.Patch, error) {
+	patch := map[string]any{field: value}
+	if uid := object.GetUID(); uid != "" {
+		patch["metadata"] = map[string]any{"uid": uid}
+	}
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return nil, err
+	}
+	return client.RawPatch(types.MergePatchType, data), nil
+}
+
+// statusWait is how long the status should wait: only numbers moved, and the
+// last write is not long ago. The last heartbeat is that write's time.
+func (r *Reconciler) statusWait(in Input, out Output) time.Duration {
+	conditions := in.Policy.Status.Conditions
+	if !out.StatusChanged || out.StatusUrgent || len(conditions) == 0 {
+		return 0
+	}
+	since := r.clock.Since(conditions[0].LastHeartbeatTime.Time)
+	return min(statusPause-since, statusPause)
+}
+
+func (r *Reconciler) writeStatus(ctx context.Context, in Input, out Output) error {
+	if !out.StatusChanged {
+		return nil
+	}
+	patch, err := mergePatch(in.Policy, "status", out.Status)
+	if err != nil {
+		return err
+	}
+	target := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: in.Policy.Name}}
+	if err := r.client.Status().Patch(ctx, target, patch); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("writing the status of policy %s: %w", in.Policy.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package rollout
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+// reconcileTimeout is what one plan may take to be written, thousands of grants
+// included. When the cache does not show our own writes by then it is tried anew.
+const reconcileTimeout = 5 * time.Minute
+
+// SetupWithManager starts the reconciler with the manager: for each policy,
+// when the policy, one of its enactments, or a node that it selects changes in
+// something that a plan depends on.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("rollout").
+		For(&v1.NodeNetworkConfigurationPolicy{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1.NodeNetworkConfigurationEnactment{},
+			handler.EnqueueRequestsFromMapFunc(policyOf), builder.WithPredicates(enactmentChanges())).
+		Watches(&corev1.Node{},
+			handler.EnqueueRequestsFromMapFunc(r.policiesFor), builder.WithPredicates(nodeChanges())).
+		WithOptions(controller.Options{ReconciliationTimeout: reconcileTimeout}).
+		Complete(r)
+}
+
+// Cached keeps out of the manager's cache what no plan reads: an enactment
+// carries its rendered state, a node its images.
+func Cached() map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&v1.NodeNetworkConfigurationEnactment{}: {Transform: func(object any) (any, error) {
+			if e, ok := object.(*v1.NodeNetworkConfigurationEnactment); ok {
+				e.ManagedFields = nil
+				e.Status.DesiredState, e.Status.CapturedStates, e.Status.Committed = v1.State{}, nil, nil
+			}
+			return object, nil
+		}},
+		&corev1.Node{}: {Transform: func(object any) (any, error) {
+			if node, ok := object.(*corev1.Node); ok {
+				node.ManagedFields, node.Annotations = nil, nil
+				node.Status = corev1.NodeStatus{Conditions: readyOnly(node.Status.Conditions)}
+			}
+			return object, nil
+		}},
+	}
+}
+
+func readyOnly(conditions []corev1.NodeCondition) []corev1.NodeCondition {
+	for _, condition := range conditions {
+		if condition.Type == corev1.NodeReady {
+			return []corev1.NodeCondition{{Type: condition.Type, Status: condition.Status}}
+		}
+	}
+	return nil
+}
+
+func policyOf(_ context.Context, enactment client.Object) []reconcile.Request {
+	name := enactment.GetLabels()[v1.EnactmentPolicyLabel]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
+}
+
+// policiesFor are the policies that select the node. On an update it is asked
+// for the node as it was and as it is.
+func (r *Reconciler) policiesFor(ctx context.Context, object client.Object) []reconcile.Request {
+	policies := &v1.NodeNetworkConfigurationPolicyList{}
+	if err := r.client.List(ctx, policies, client.UnsafeDisableDeepCopy); err != nil {
+		log.FromContext(ctx).Error(err, "Listing the policies of a changed node", "node", object.GetName())
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range policies.Items {
+		policy := &policies.Items[i]
+		selects, err := desired.Selects(policy, object.(*corev1.Node))
+		if selects || err != nil {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Name: policy.Name}})
+		}
+	}
+	return requests
+}
+
+// enactmentChanges lets through what a plan reads of an enactment.
+func enactmentChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, okBefore := e.ObjectOld.(*v1.NodeNetworkConfigurationEnactment)
+		after, okAfter := e.ObjectNew.(*v1.NodeNetworkConfigurationEnactment)
+		if !okBefore || !okAfter || before.UID != after.UID || before.Spec != after.Spec ||
+			before.Status.PolicyGeneration != after.Status.PolicyGeneration {
+			return true
+		}
+		for _, conditionType := range []v1.ConditionType{
+			v1.EnactmentAvailable, v1.EnactmentFailing, v1.EnactmentProgressing, v1.EnactmentAborted,
+		} {
+			if isTrue(before, conditionType) != isTrue(after, conditionType) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// nodeChanges lets through what selects a node, and whether it is Ready. The
+// heartbeat of a node's kubelet is none of it.
+func nodeChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, okBefore := e.ObjectOld.(*corev1.Node)
+		after, okAfter := e.ObjectNew.(*corev1.Node)
+		return !okBefore || !okAfter || isReady(before) != isReady(after) ||
+			!maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints)
+	}}
+}
