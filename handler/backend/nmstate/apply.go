@@ -1,0 +1,157 @@
+package nmstate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// Apply implements backend.Backend. An error wraps ErrInvalid, ErrBusy or
+// ErrUnavailable only if nothing was changed. If armed was not called, nothing
+// was changed; if it was, nmstate has rolled back most failures by itself, and
+// Pending tells whether the checkpoint is still there.
+func (b *Backend) Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+	if rollbackAfter <= 0 {
+		return "", errors.New("applying: a trial needs a time after which it undoes itself")
+	}
+	var made backend.Checkpoint
+	err := b.with(ctx, func(m *manager) (err error) {
+		made, err = b.applyUnder(ctx, m, desired, wholeSeconds(rollbackAfter), armed)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("applying: %w", err)
+	}
+	return made, nil
+}
+
+// wholeSeconds rounds up: a trial never ends before its time.
+func wholeSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}
+
+func (b *Backend) applyUnder(ctx context.Context, m *manager, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+	changes, err := m.watch(ctx)
+	if err != nil {
+		return "", err
+	}
+	before, err := m.checkpoints(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(before) > 0 {
+		return "", fmt.Errorf("%w: %s", backend.ErrBusy, before[0])
+	}
+	ended := make(chan ending, 1)
+	go func() { ended <- b.runChild(ctx, desired, rollbackAfter) }()
+
+	t := &trial{manager: m, rollbackAfter: rollbackAfter, armed: armed}
+	for {
+		select {
+		case change, open := <-changes:
+			if !open { // The bus went away; the child notices too.
+				changes = nil
+				continue
+			}
+			if aboutCheckpoints(change) {
+				t.look(ctx)
+			}
+		case end := <-ended:
+			return t.concluded(ctx, end)
+		}
+	}
+}
+
+// ending is how the child ended: with a report, or without one and err.
+type ending struct {
+	report report
+	err    error
+}
+
+func (b *Backend) runChild(ctx context.Context, desired state.State, rollbackAfter time.Duration) ending {
+	child := process{
+		path:   b.options.Executable,
+		args:   []string{"apply", "--rollback-after", rollbackAfter.String()},
+		stdin:  desired.JSON(),
+		stderr: b.options.Logs,
+	}
+	if b.options.Logs != nil {
+		child.args = append(child.args, "--logs")
+	}
+	if b.options.Bus != "" {
+		child.env = []string{"DBUS_SYSTEM_BUS_ADDRESS=" + b.options.Bus}
+	}
+	out, err := child.run(ctx)
+	var said report
+	if json.Unmarshal(out, &said) == nil && (said.Done || said.Error != nil) {
+		return ending{report: said}
+	}
+	if err == nil {
+		err = errors.New("the child ended without a report")
+	}
+	return ending{err: err}
+}
+
+// trial is one apply as seen on D-Bus.
+type trial struct {
+	manager       *manager
+	rollbackAfter time.Duration
+	armed         func(backend.Checkpoint)
+	// checkpoint is ours, once seen.
+	checkpoint backend.Checkpoint
+}
+
+// look reads the checkpoints and takes the new one for ours. There was none
+// before, and NetworkManager has only one at a time for the same device; one
+// that somebody else makes in this very moment has most likely another
+// timeout. Nothing seen is nothing lost: the child's report names it again.
+func (t *trial) look(ctx context.Context) (alive []backend.Checkpoint, err error) {
+	ctx = context.WithoutCancel(ctx) // After a kill it matters most.
+	alive, err = t.manager.checkpoints(ctx)
+	if err != nil || t.checkpoint != "" {
+		return alive, err
+	}
+	for _, checkpoint := range alive {
+		one, err := t.manager.described(ctx, checkpoint)
+		if err == nil && one.RollbackAfter >= t.rollbackAfter {
+			t.arm(checkpoint)
+			break
+		}
+	}
+	return alive, nil
+}
+
+func (t *trial) arm(checkpoint backend.Checkpoint) {
+	t.checkpoint = checkpoint
+	if t.armed != nil {
+		t.armed(checkpoint)
+	}
+}
+
+// concluded makes Apply's answer of the child's end.
+func (t *trial) concluded(ctx context.Context, end ending) (backend.Checkpoint, error) {
+	alive, lookErr := t.look(ctx)
+	if said := backend.Checkpoint(end.report.Checkpoint); said != "" && t.checkpoint == "" {
+		t.arm(said)
+	}
+	switch {
+	case end.err != nil:
+		return "", end.err
+	case end.report.Error != nil && t.checkpoint == "":
+		return "", classified(*end.report.Error)
+	case end.report.Error != nil:
+		return "", unclassified(*end.report.Error)
+	case lookErr != nil:
+		// Not wrapped: the change is there.
+		return "", fmt.Errorf("it was applied, but whether the checkpoint is alive is not known: %v", lookErr)
+	case !slices.Contains(alive, t.checkpoint):
+		return "", fmt.Errorf("it was applied, but %w: it ended during the apply", backend.ErrGone)
+	}
+	return t.checkpoint, nil
+}

@@ -1,0 +1,5 @@
+//go:build !(cgo && nmstate)
+
+package nmstate
+
+const built = false

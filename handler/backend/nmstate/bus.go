@@ -1,0 +1,120 @@
+package nmstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+)
+
+const (
+	nmName           = "org.freedesktop.NetworkManager"
+	nmPath           = dbus.ObjectPath("/org/freedesktop/NetworkManager")
+	checkpointPrefix = "/org/freedesktop/NetworkManager/Checkpoint/"
+	checkpointName   = nmName + ".Checkpoint"
+	deviceName       = nmName + ".Device"
+	propertiesName   = "org.freedesktop.DBus.Properties"
+
+	// answerWithin bounds one D-Bus call; a NetworkManager that is slower
+	// counts as not there.
+	answerWithin = 10 * time.Second
+	// rollbackWithin bounds a rollback, which answers when it is done. Fifty
+	// bridges took 3 s.
+	rollbackWithin = 60 * time.Second
+)
+
+// manager is a connection to NetworkManager.
+type manager struct {
+	conn *dbus.Conn
+	// owner is NetworkManager's unique name on the bus. Calls go to it, so
+	// that no call reaches a successor or starts one.
+	owner string
+}
+
+// dialled connects to the NetworkManager of the bus at address, the system's
+// when empty. ErrUnavailable comes at once: nothing is started or waited for.
+func dialled(ctx context.Context, address string) (*manager, error) {
+	connect := dbus.ConnectSystemBus
+	if address != "" {
+		connect = func(options ...dbus.ConnOption) (*dbus.Conn, error) { return dbus.Connect(address, options...) }
+	}
+	conn, err := connect(dbus.WithContext(context.WithoutCancel(ctx)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: no D-Bus: %v", backend.ErrUnavailable, err)
+	}
+	m := &manager{conn: conn}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if err := conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, nmName).Store(&m.owner); err != nil {
+		m.close()
+		return nil, fmt.Errorf("%w: it is not running", backend.ErrUnavailable)
+	}
+	return m, nil
+}
+
+// close ends the connection. An error of it concerns nobody: every call has
+// had its own answer.
+func (m *manager) close() { _ = m.conn.Close() }
+
+// call calls a method of NetworkManager's; no answer is ErrUnavailable.
+func (m *manager) call(ctx context.Context, within time.Duration, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	call := m.conn.Object(m.owner, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
+	if call.Err != nil {
+		call.Err = spoken(call.Err)
+	}
+	return call
+}
+
+// property reads one property into value.
+func (m *manager) property(ctx context.Context, path dbus.ObjectPath, of, name string, value any) error {
+	return m.call(ctx, answerWithin, path, propertiesName+".Get", of, name).Store(value)
+}
+
+// busNames are D-Bus errors that mean that nobody is there.
+var busNames = map[string]bool{
+	"org.freedesktop.DBus.Error.ServiceUnknown": true,
+	"org.freedesktop.DBus.Error.NameHasNoOwner": true,
+	"org.freedesktop.DBus.Error.NoReply":        true,
+	"org.freedesktop.DBus.Error.Disconnected":   true,
+}
+
+// goneNames are D-Bus errors that mean that the object is not there.
+var goneNames = map[string]bool{
+	"org.freedesktop.DBus.Error.UnknownObject":    true,
+	"org.freedesktop.DBus.Error.UnknownMethod":    true,
+	"org.freedesktop.DBus.Error.UnknownInterface": true,
+	// What NetworkManager answers for a checkpoint that it does not have.
+	"org.freedesktop.NetworkManager.InvalidArguments": true,
+}
+
+// spoken turns an error of a call into one of the port's.
+func spoken(err error) error {
+	var answered dbus.Error
+	switch {
+	case !errors.As(err, &answered):
+		return fmt.Errorf("%w: %v", backend.ErrUnavailable, err)
+	case busNames[answered.Name]:
+		return fmt.Errorf("%w: %s", backend.ErrUnavailable, answered.Error())
+	case goneNames[answered.Name]:
+		return fmt.Errorf("%w: %s", backend.ErrGone, answered.Error())
+	}
+	return fmt.Errorf("NetworkManager: %s", answered.Error())
+}
+
+// instance names this run of NetworkManager: unique names are never used again
+// on a bus, and every bus has an id of its own.
+func (m *manager) instance(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var bus string
+	if err := m.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetId", 0).Store(&bus); err != nil {
+		return "", spoken(err)
+	}
+	return bus + m.owner, nil
+}

@@ -1,0 +1,30 @@
+// Package nmstate is the real backend: libnmstate on NetworkManager.
+//
+// It owns how a node's network is read, changed and taken back, and in which
+// process that happens. It never decides, retries, probes or keeps anything:
+// what must outlive it is NetworkManager's checkpoint or the caller's journal.
+//
+//	handler process                         `handler apply` (child)
+//	  Show ── libnmstate, own thread
+//	  Apply ── state on stdin ────────────►  libnmstate, no commit
+//	    │  ◄── report on stdout ───────────    │ may block for minutes
+//	    │       killed when ctx ends           ▼
+//	    └─ watches ─ D-Bus ─► NetworkManager: checkpoint ── undoes by itself
+//	  Commit, Rollback, Pending, Instance ─ D-Bus ─┘
+//	  Revert ── nmstate-revert (helper process), pure
+//
+// # Why so
+//
+// An apply cannot be cancelled, and the C call does not tell the checkpoint's
+// name; so it runs in a child that may be killed, and the name is read off
+// D-Bus as soon as the checkpoint is there. The child dies with the handler.
+// A killed apply is safe because its checkpoint stays armed.
+//
+// # Without the revert helper
+//
+// nmstate computes an exact way back only in Rust, hence the helper process.
+// A handler without one (Options.RevertHelper empty) reverts to the state from
+// before of the interfaces that the change names, of their ports and of their
+// routes, DNS and rules. That misses what nmstate changes in passing and is
+// refused by nmstate in some shapes (an address on what became a port).
+package nmstate

@@ -1,0 +1,77 @@
+package nmstate
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+)
+
+// failure is an error of nmstate as it crosses process borders.
+type failure struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// conditions are what nmstate reports under the kind "Bug", recognized by how
+// the message begins (nmstate 2.2.62, nm/error.rs).
+var conditions = []struct {
+	prefix string
+	means  error
+}{
+	{"DbusConnectionError", backend.ErrUnavailable},
+	{"CheckpointConflict", backend.ErrBusy},
+	{"NotFound: Not active checkpoints", backend.ErrGone},
+}
+
+// invalid are the kinds that say that the desired state cannot be.
+var invalid = map[string]bool{
+	"InvalidArgument":           true,
+	"KernelIntegerRoundedError": true,
+	"NotImplementedError":       true,
+	"NotSupportedError":         true,
+	"PolicyError":               true,
+}
+
+// classified makes an error of a failure that came before anything was
+// changed. It wraps the port's error that fits.
+func classified(f failure) error {
+	if invalid[f.Kind] {
+		return fmt.Errorf("%w: %s", backend.ErrInvalid, readable(f))
+	}
+	if f.Kind == "Bug" {
+		for _, condition := range conditions {
+			if strings.HasPrefix(f.Message, condition.prefix) {
+				return fmt.Errorf("%w: %s", condition.means, readable(f))
+			}
+		}
+	}
+	return unclassified(f)
+}
+
+// unclassified makes an error that wraps nothing.
+func unclassified(f failure) error {
+	if f.Kind == "" || f.Kind == "Bug" {
+		return errors.New(readable(f))
+	}
+	return errors.New(f.Kind + ": " + readable(f))
+}
+
+// rustName is the Rust name that nmstate puts before NetworkManager's words:
+// `Device(CreationFailed): ...`, `Manager(Unknown("x")):...`.
+var rustName = regexp.MustCompile(`^[A-Z][A-Za-z]*(\([A-Za-z0-9_"().]*\))?: ?`)
+
+// readable is a message for people: one line, without Rust's names.
+func readable(f failure) string {
+	text := strings.Join(strings.Fields(f.Message), " ")
+	if f.Kind == "Bug" {
+		text = rustName.ReplaceAllString(text, "")
+	}
+	text = strings.TrimPrefix(text, "Invalid property : ")
+	if text == "" {
+		return "nmstate failed without a word"
+	}
+	return text
+}

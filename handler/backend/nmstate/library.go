@@ -1,0 +1,28 @@
+package nmstate
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	// The one line that changes when nmstate's own binding can be had:
+	// github.com/nmstate/nmstate/rust/src/go/nmstate/v2.
+	library "github.com/nmstate/kubernetes-nmstate/handler/libnmstate"
+)
+
+func retrieve() (string, error) { return library.New().RetrieveNetState() }
+
+func applyUncommitted(desired string, rollbackAfter time.Duration, logs io.Writer) error {
+	n := library.New(library.WithNoCommit(), library.WithTimeout(rollbackAfter), library.WithLogsWritter(logs))
+	_, err := n.ApplyNetState(desired)
+	return err
+}
+
+// failureOf splits an error of the library into nmstate's kind and message.
+func failureOf(err error) failure {
+	var refused *library.Error
+	if errors.As(err, &refused) {
+		return failure{Kind: refused.Kind, Message: refused.Message}
+	}
+	return failure{Message: err.Error()}
+}

@@ -1,0 +1,295 @@
+//go:build linux && cgo && nmstate
+
+package nmstate
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/vishvananda/netlink"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+)
+
+const nmConfiguration = `[main]
+plugins=keyfile
+auth-polkit=false
+no-auto-default=*
+dns=none
+hostname-mode=none
+[keyfile]
+unmanaged-devices=interface-name:peer0
+`
+
+const nicProfile = `[connection]
+id=eth1
+uuid=00000000-0000-4000-8000-000000000001
+type=ethernet
+interface-name=eth1
+[ipv4]
+method=manual
+address1=192.0.2.1/24,192.0.2.254
+[ipv6]
+method=disabled
+`
+
+// node is a node whose NetworkManager this test starts and ends. There is one
+// at a time: they share the namespaces of the test binary.
+type node struct {
+	backend *Backend
+	nm      *exec.Cmd
+	log     bytes.Buffer
+}
+
+// newNode makes the network, D-Bus and NetworkManager as on a fresh machine.
+func newNode(t *testing.T) *node {
+	t.Helper()
+	if cannotBeNode != "" {
+		if os.Getenv("NMSTATE_STRICT") == "1" {
+			t.Fatal(cannotBeNode)
+		}
+		t.Skip(cannotBeNode)
+	}
+	freshNetwork(t)
+	freshFiles(t)
+	startBus(t)
+	n := &node{}
+	n.startNetworkManager(t)
+	t.Cleanup(func() {
+		n.stopNetworkManager(t)
+		if t.Failed() {
+			t.Logf("NetworkManager's last words:\n%s", tail(n.log.String(), 40))
+		}
+	})
+	n.backend = newBackend(t)
+	return n
+}
+
+func newBackend(t *testing.T) *Backend {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := New(Options{Executable: executable, RevertHelper: os.Getenv("NMSTATE_REVERT")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func freshNetwork(t *testing.T) {
+	t.Helper()
+	links, err := netlink.LinkList()
+	if err != nil {
+		t.Fatalf("listing links: %v", err)
+	}
+	for _, link := range links {
+		if link.Attrs().Name != "lo" {
+			_ = netlink.LinkDel(link) // A veth goes with its peer.
+		}
+	}
+	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "eth1", HardwareAddr: []byte{2, 0, 0, 0, 0, 1}}, PeerName: "peer0"}
+	if err := netlink.LinkAdd(veth); err != nil {
+		t.Fatalf("making the NIC: %v", err)
+	}
+	for _, name := range []string{"lo", "eth1", "peer0"} {
+		link, err := netlink.LinkByName(name)
+		if err != nil {
+			t.Fatalf("finding %s: %v", name, err)
+		}
+		if err := netlink.LinkSetUp(link); err != nil {
+			t.Fatalf("setting %s up: %v", name, err)
+		}
+	}
+}
+
+func freshFiles(t *testing.T) {
+	t.Helper()
+	for _, dir := range []string{
+		"/etc/NetworkManager/conf.d", "/usr/lib/NetworkManager/conf.d", "/etc/NetworkManager/system-connections",
+		"/run/NetworkManager", "/var/lib/NetworkManager",
+	} {
+		entries, err := filepath.Glob(dir + "/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(dir, "/usr") { // The machine's own, which it keeps.
+			continue
+		}
+		for _, entry := range entries {
+			if err := os.RemoveAll(entry); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	files := map[string]string{
+		"/etc/NetworkManager/NetworkManager.conf":                  nmConfiguration,
+		"/etc/NetworkManager/system-connections/eth1.nmconnection": nicProfile,
+		"/etc/resolv.conf": "",
+		"/etc/hostname":    "node\n",
+	}
+	for path, content := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(path) // It may be a link to somewhere else.
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// startBus starts the node's D-Bus, which then lives as long as the node.
+func startBus(t *testing.T) {
+	t.Helper()
+	const socket = "/run/dbus/system_bus_socket"
+	if _, err := os.Stat(socket); err == nil {
+		return
+	}
+	bus := exec.Command("dbus-daemon", "--system", "--nofork", "--nopidfile", "--nosyslog")
+	if err := bus.Start(); err != nil {
+		t.Fatalf("starting D-Bus: %v", err)
+	}
+	eventually(t, "D-Bus is up", func() bool {
+		_, err := os.Stat(socket)
+		return err == nil
+	})
+}
+
+func (n *node) startNetworkManager(t *testing.T) {
+	t.Helper()
+	// NetworkManager takes a read-only /sys for a machine without udev; with
+	// udev it would wait for it for ever. Later it has to write there.
+	remount(t, syscall.MS_RDONLY)
+	n.nm = exec.Command("NetworkManager", "--debug", "--log-level=INFO")
+	n.nm.Stdout, n.nm.Stderr = &n.log, &n.log
+	if err := n.nm.Start(); err != nil {
+		t.Fatalf("starting NetworkManager: %v", err)
+	}
+	eventually(t, "NetworkManager is up", func() bool { return startupComplete(t) })
+	remount(t, 0)
+}
+
+func remount(t *testing.T, flags uintptr) {
+	t.Helper()
+	if err := syscall.Mount("sysfs", "/sys", "sysfs", syscall.MS_REMOUNT|flags, ""); err != nil {
+		t.Fatalf("remounting /sys: %v", err)
+	}
+}
+
+func startupComplete(t *testing.T) bool {
+	m, err := dialled(t.Context(), "")
+	if err != nil {
+		return false
+	}
+	defer m.close()
+	starting := true
+	err = m.property(t.Context(), nmPath, nmName, "Startup", &starting)
+	return err == nil && !starting
+}
+
+func (n *node) stopNetworkManager(t *testing.T) {
+	t.Helper()
+	if err := n.nm.Process.Kill(); err != nil {
+		t.Logf("killing NetworkManager: %v", err)
+	}
+	_ = n.nm.Wait() // It was killed.
+}
+
+// eventually polls until done, a minute at most.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for !done() {
+		select {
+		case <-poll.C:
+		case <-deadline:
+			t.Fatalf("waited a minute in vain: %s", what)
+		}
+	}
+}
+
+func tail(text string, lines int) string {
+	all := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// Backend implements conformance.Node, as do the following.
+func (n *node) Backend() backend.Backend { return n.backend }
+
+func (n *node) NIC() string { return "eth1" }
+
+func (n *node) Eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	eventually(t, what, done)
+}
+
+func (n *node) ForeignCheckpoint(t *testing.T, rollbackAfter time.Duration) backend.Checkpoint {
+	t.Helper()
+	m, err := dialled(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	var path dbus.ObjectPath
+	call := m.call(t.Context(), answerWithin, nmPath, nmName+".CheckpointCreate",
+		[]dbus.ObjectPath{}, uint32(rollbackAfter.Seconds()), uint32(0))
+	if err := call.Store(&path); err != nil {
+		t.Fatalf("making a foreign checkpoint: %v", err)
+	}
+	return backend.Checkpoint(path)
+}
+
+func (n *node) Kernel(t *testing.T) string {
+	t.Helper()
+	links, err := netlink.LinkList()
+	if err != nil {
+		t.Fatalf("listing links: %v", err)
+	}
+	names := map[int]string{}
+	for _, link := range links {
+		names[link.Attrs().Index] = link.Attrs().Name
+	}
+	var lines []string
+	for _, link := range links {
+		attrs := link.Attrs()
+		if attrs.Name == "peer0" {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s %s mtu %d %s of %q up %t",
+			attrs.Name, link.Type(), attrs.MTU, attrs.HardwareAddr, names[attrs.MasterIndex], attrs.RawFlags&syscall.IFF_UP != 0))
+		addresses, err := netlink.AddrList(link, netlink.FAMILY_ALL)
+		if err != nil {
+			t.Fatalf("listing addresses: %v", err)
+		}
+		for _, address := range addresses {
+			if !address.IP.IsLinkLocalUnicast() {
+				lines = append(lines, attrs.Name+" address "+address.IPNet.String())
+			}
+		}
+	}
+	routes, err := netlink.RouteList(nil, netlink.FAMILY_ALL)
+	if err != nil {
+		t.Fatalf("listing routes: %v", err)
+	}
+	for _, route := range routes {
+		if route.Dst != nil && route.Dst.IP.IsLinkLocalUnicast() || names[route.LinkIndex] == "peer0" {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("route %s via %s dev %s metric %d", route.Dst, route.Gw, names[route.LinkIndex], route.Priority))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

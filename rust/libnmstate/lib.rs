@@ -1,0 +1,1 @@
+//! Empty: this package only pins nmstate-clib, whose C library we build.

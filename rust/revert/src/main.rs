@@ -1,0 +1,97 @@
+//! `nmstate-revert`: what exists only in nmstate's Rust API, as a program.
+//!
+//! Standard input: `{"desired": STATE, "current": STATE}`.
+//! Standard output: the state that takes a node from "desired applied on
+//! current" back to current. Nothing is read from or changed on the node.
+//! An error is one JSON line `{"kind", "message"}` on standard error and exit
+//! code 1; a kind is one of nmstate's own.
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use nmstate::{ErrorKind, NetworkState, NmstateError};
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    desired: NetworkState,
+    current: NetworkState,
+}
+
+#[derive(Serialize)]
+struct Failure {
+    kind: String,
+    message: String,
+}
+
+impl From<NmstateError> for Failure {
+    fn from(error: NmstateError) -> Self {
+        Failure {
+            kind: error.kind().to_string(),
+            message: error.msg().to_string(),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure {
+            kind: ErrorKind::Bug.to_string(),
+            message: error.to_string(),
+        }
+    }
+}
+
+fn invalid(error: serde_json::Error) -> Failure {
+    Failure {
+        kind: ErrorKind::InvalidArgument.to_string(),
+        message: error.to_string(),
+    }
+}
+
+fn revert(input: &str) -> Result<String, Failure> {
+    let request: Request = serde_json::from_str(input).map_err(invalid)?;
+    let reverted = request.desired.generate_revert(&request.current)?;
+    serde_json::to_string(&reverted).map_err(invalid)
+}
+
+fn run() -> Result<(), Failure> {
+    let mut input = String::new();
+    io::stdin().read_to_string(&mut input)?;
+    let output = revert(&input)?;
+    writeln!(io::stdout(), "{output}")?;
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let line = serde_json::to_string(&failure).unwrap_or(failure.message);
+            // Nobody is left to tell when standard error is closed too.
+            let _ = writeln!(io::stderr(), "{line}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::revert;
+
+    #[test]
+    fn a_changed_address_goes_back() {
+        let out = revert(
+            r#"{"desired": {"interfaces": [{"name": "eth1", "type": "ethernet", "mtu": 1400}]},
+                "current": {"interfaces": [{"name": "eth1", "type": "ethernet", "state": "up", "mtu": 1500}]}}"#,
+        );
+        assert!(out.is_ok_and(|s| s.contains("1500")));
+    }
+
+    #[test]
+    fn what_is_no_state_is_refused_with_its_kind() {
+        let out = revert(r#"{"desired": {"interfaces": 1}, "current": {}}"#);
+        assert!(out.is_err_and(|f| f.kind == "InvalidArgument"));
+    }
+}
