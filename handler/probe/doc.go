@@ -1,0 +1,18 @@
+// Package probe asks whether the node is still connected: does its default
+// gateway answer a ping, does a name server resolve, does the API server
+// answer, is the Node ready.
+//
+// It owns the port Prober, the names of the probes, the two ways to run them
+// (Once for a baseline, Until for a guard of a change) and the live probes of
+// this machine. Every attempt looks anew: routes and name servers are read,
+// sockets and connections opened for it and closed with it, since whatever
+// outlived a change of the network would answer for a path that is gone.
+//
+// It never decides which probes guard a change, never changes the network and
+// keeps nothing between two attempts.
+//
+//	Until:  attempt ──► passed ──► nil
+//	           ▲ │ failed
+//	           │ ▼
+//	        interval ──► ctx ends ──► the last whole attempt's error
+package probe

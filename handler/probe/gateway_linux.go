@@ -1,0 +1,83 @@
+package probe
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// defaultGateways reads the gateways of the default routes of the main table,
+// those of multipath routes included.
+func defaultGateways() ([]netip.Addr, error) {
+	var gateways []netip.Addr
+	for _, family := range []int{unix.AF_INET, unix.AF_INET6} {
+		routes, err := mainRoutes(family)
+		if err != nil {
+			return nil, err
+		}
+		for _, route := range routes {
+			if route.Type != unix.RTN_UNICAST || !isDefault(route.Dst) {
+				continue
+			}
+			if gateway, ok := gatewayOf(route.Gw, route.Via, route.LinkIndex); ok {
+				gateways = append(gateways, gateway)
+			}
+			for _, hop := range route.MultiPath {
+				if gateway, ok := gatewayOf(hop.Gw, hop.Via, hop.LinkIndex); ok {
+					gateways = append(gateways, gateway)
+				}
+			}
+		}
+	}
+	return gateways, nil
+}
+
+// mainRoutes asks again when the table changed while it was read.
+func mainRoutes(family int) ([]netlink.Route, error) {
+	const tries = 3
+	main := &netlink.Route{Table: unix.RT_TABLE_MAIN}
+	var routes []netlink.Route
+	var err error
+	for range tries {
+		routes, err = netlink.RouteListFiltered(family, main, netlink.RT_FILTER_TABLE)
+		if !errors.Is(err, netlink.ErrDumpInterrupted) {
+			break
+		}
+	}
+	if errors.Is(err, unix.EAFNOSUPPORT) || errors.Is(err, unix.EOPNOTSUPP) {
+		return nil, nil // The kernel runs without this family.
+	}
+	return routes, err
+}
+
+func isDefault(destination *net.IPNet) bool {
+	if destination == nil {
+		return true
+	}
+	ones, _ := destination.Mask.Size()
+	return ones == 0 && destination.IP.IsUnspecified()
+}
+
+// gatewayOf returns a route's gateway; a link-local one only means something
+// together with its link.
+func gatewayOf(gateway net.IP, via netlink.Destination, link int) (netip.Addr, bool) {
+	if v, ok := via.(*netlink.Via); ok && v != nil {
+		gateway = v.Addr
+	}
+	address, ok := netip.AddrFromSlice(gateway)
+	if !ok {
+		return netip.Addr{}, false
+	}
+	address = address.Unmap()
+	if address.Is6() && address.IsLinkLocalUnicast() {
+		found, err := net.InterfaceByIndex(link)
+		if err != nil {
+			return netip.Addr{}, false // The link went away after the table was read.
+		}
+		address = address.WithZone(found.Name)
+	}
+	return address, true
+}

@@ -1,0 +1,72 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Until repeats a probe until it passes or ctx ends. An attempt may take as
+// long as attempt, and the next one starts interval after it failed. The error
+// is that of the last attempt that had its full time: what ctx cut short says
+// nothing about the network.
+func Until(ctx context.Context, clock clock.WithTicker, prober Prober, name string, interval, attempt time.Duration) error {
+	var last error
+	for {
+		err := once(ctx, prober, name, attempt)
+		if err == nil {
+			return nil
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		if !wait(ctx, clock, interval) {
+			return last
+		}
+	}
+}
+
+// Once tries the probes side by side, each for as long as attempt, and returns
+// what each of them said; nil means that it passed.
+func Once(ctx context.Context, prober Prober, names []string, attempt time.Duration) map[string]error {
+	answers := make([]error, len(names))
+	var group sync.WaitGroup
+	for i, name := range names {
+		group.Go(func() { answers[i] = once(ctx, prober, name, attempt) })
+	}
+	group.Wait()
+
+	outcome := make(map[string]error, len(names))
+	for i, name := range names {
+		outcome[name] = answers[i]
+	}
+	return outcome
+}
+
+func once(ctx context.Context, prober Prober, name string, attempt time.Duration) error {
+	// A probe that ignores its context must not pass after the end.
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: not tried: %w", name, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	return prober.Probe(ctx, name)
+}
+
+// wait returns false when ctx ended first.
+func wait(ctx context.Context, clock clock.WithTicker, interval time.Duration) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	timer := clock.NewTimer(interval)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
