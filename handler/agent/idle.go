@@ -120,7 +120,7 @@ func (a *Agent) adoptSources(nns *v1.NodeNetworkState) error {
 	policy := changedPolicy(nns.Spec.Sources, a.record.Committed)
 	a.record.Committed.Sources = nns.Spec.Sources
 	a.record.Last = &v1.Transaction{
-		Generation: nns.Generation, Phase: string(txn.Idle), Since: metav1.NewTime(a.Clock.Now()),
+		Generation: nns.Generation, Phase: string(txn.Idle), Since: *reported(a.Clock.Now()),
 		Policy: policy, Sources: nns.Spec.Sources, Result: v1.TransactionCommitted,
 	}
 	return a.Journal.Close(a.record)

@@ -65,3 +65,14 @@ func (a *Agent) pause(ctx context.Context, d time.Duration) bool {
 	}
 	return true
 }
+
+// Busy tells whether something is under way that the node or the API server
+// has not heard the end of.
+func (a *Agent) Busy() bool {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+	return a.left != nil || a.machine.Running() || a.unreported
+}
+
+// Wait waits for news from the node, at most so long; false when ctx ended.
+func (a *Agent) Wait(ctx context.Context, d time.Duration) bool { return a.pause(ctx, d) }

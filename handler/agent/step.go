@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -121,7 +122,7 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 // where it is ours to decide.
 func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 	last := v1.Transaction{
-		Generation: outcome.Change.Generation, Phase: string(txn.Idle), Since: metav1.NewTime(a.entry.Since),
+		Generation: outcome.Change.Generation, Phase: string(txn.Idle), Since: *reported(a.entry.Since),
 		Policy: outcome.Change.Policy, Sources: a.entry.Sources, Result: outcome.Result,
 		Final: outcome.Final, Message: outcome.Message, GuardedBy: outcome.GuardedBy, Differences: outcome.Differences,
 	}
@@ -134,8 +135,15 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 		last.Attempts = previous.Attempts + 1
 	}
 	if len(last.Sources) == 0 {
-		after := metav1.NewTime(a.Clock.Now().Add(a.Backoff.After(a.Node, last.Attempts, outcome.Final)))
-		last.RetryAfter, last.Final = &after, false
+		last.RetryAfter = reported(a.Clock.Now().Add(a.Backoff.After(a.Node, last.Attempts, outcome.Final)))
+		last.Final = false
 	}
 	return last
+}
+
+// reported is a time as the API keeps it, in whole seconds: a finer one would
+// differ from what was reported for ever.
+func reported(t time.Time) *metav1.Time {
+	whole := metav1.NewTime(t.Truncate(time.Second))
+	return &whole
 }

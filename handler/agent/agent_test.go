@@ -1,0 +1,222 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+)
+
+func TestAChangeThatKeepsTheNodeConnectedIsCommittedAndReported(t *testing.T) {
+	n := newNode(t)
+	n.handler()
+	n.want(2, "p", "br0")
+	got := n.outcome(2)
+	if got.Result != v1.TransactionCommitted || got.Policy != "p" {
+		t.Fatalf("outcome = %+v", got)
+	}
+	if !slices.Equal(got.GuardedBy, []string{"api-server", "default-gateway"}) {
+		t.Errorf("guarded by %v", got.GuardedBy)
+	}
+	n.until("br0 is reported", func() bool { return strings.Contains(string(n.get().Status.CurrentState.Raw), "br0") })
+	if hash := n.get().Status.AppliedHash; hash != hashOf(n.get().Spec.DesiredState) {
+		t.Errorf("applied hash %s", hash)
+	}
+}
+
+func TestAChangeThatCutsTheNodeOffIsTakenBackAndNotTriedAgain(t *testing.T) {
+	n := newNode(t)
+	before, _ := n.host.Show(t.Context())
+	n.handler()
+	n.want(2, "p", "cut")
+	got := n.outcome(2)
+	if got.Result != v1.TransactionRolledBack || !got.Final || !strings.Contains(got.Message, "api-server: no answer") {
+		t.Fatalf("outcome = %+v", got)
+	}
+	after, _ := n.host.Show(t.Context())
+	if diff := cmp.Diff(string(before.JSON()), string(after.JSON())); diff != "" {
+		t.Fatalf("the node is not as before:\n%s", diff)
+	}
+	n.quiet()
+	if n.host.count() != 1 {
+		t.Errorf("%d applies, want 1", n.host.count())
+	}
+}
+
+// quiet checks that nothing is written while nothing changes.
+func (n *node) quiet() {
+	n.t.Helper()
+	n.mu.Lock()
+	before := n.writes
+	n.mu.Unlock()
+	<-time.After(300 * time.Millisecond)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.writes != before {
+		n.t.Errorf("%d writes while nothing changed", n.writes-before)
+	}
+}
+
+func TestAHandlerThatIsKilledInTheWindowIsFollowedByOneThatTakesTheChangeBack(t *testing.T) {
+	for name, fault := range map[string]func(*node){
+		"by the checkpoint while it is alive":                   func(*node) {},
+		"by the journal's revert when NetworkManager restarted": func(n *node) { n.host.restartNetworkManager() },
+		"by the journal's revert after a power cut": func(n *node) {
+			n.host.restartNetworkManager()
+			n.boot = boot{"second"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNode(t)
+			_, kill := n.handler(func(o *Options) { o.Window = time.Hour })
+			n.want(2, "p", "br0", "cut")
+			n.until("the change is in place", func() bool { return n.host.has("cut") })
+			kill()
+			fault(n)
+			n.handler()
+			got := n.outcome(2)
+			if got.Result != v1.TransactionRolledBack || !strings.Contains(got.Message, "handler was restarted") {
+				t.Fatalf("outcome = %+v", got)
+			}
+			if n.host.has("cut") || n.host.has("br0") {
+				t.Error("the node is not as before")
+			}
+		})
+	}
+}
+
+func TestNetworkManagerThatRestartsInTheWindowDoesNotMakeTheChangePermanent(t *testing.T) {
+	n := newNode(t)
+	a, _ := n.handler(func(o *Options) { o.Window = time.Hour })
+	n.want(2, "p", "cut")
+	n.until("the change is in place", func() bool { return n.host.has("cut") })
+	n.host.restartNetworkManager()
+	a.NetworkManagerRestarted()
+	got := n.outcome(2)
+	if got.Result != v1.TransactionRolledBack || n.host.has("cut") {
+		t.Fatalf("outcome = %+v, cut there: %v", got, n.host.has("cut"))
+	}
+}
+
+func TestAHandlerThatRestartsAppliesNothingThatIsCommitted(t *testing.T) {
+	n := newNode(t)
+	_, kill := n.handler()
+	n.want(2, "p", "br0")
+	n.outcome(2)
+	kill()
+	n.handler()
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Labels = map[string]string{"unrelated": "label"} })
+	n.quiet()
+	if n.host.count() != 1 {
+		t.Errorf("%d applies, want 1", n.host.count())
+	}
+}
+
+func TestAMalformedDesiredStateIsRefusedByName(t *testing.T) {
+	n := newNode(t)
+	n.handler()
+	n.edit(func(nns *v1.NodeNetworkState) {
+		nns.Generation = 2
+		nns.Spec.Sources = []v1.Source{{Policy: "p", Generation: 1, Hash: "h"}}
+		nns.Spec.DesiredState = v1.NewState([]byte(`{"interfaces":"all of them"}`))
+	})
+	got := n.outcome(2)
+	if got.Result != v1.TransactionRefused || !got.Final || !strings.Contains(got.Message, "interfaces") {
+		t.Fatalf("outcome = %+v", got)
+	}
+	if n.host.count() != 0 {
+		t.Error("something was applied")
+	}
+}
+
+func TestWhatTheBackendRefusesHasChangedNothingAndIsTriedAgainWhenItWasWrittenByHand(t *testing.T) {
+	n := newNode(t)
+	n.host.refuse = fmt.Errorf("%w: eth9 does not exist", backend.ErrInvalid)
+	n.handler(func(o *Options) { o.Backoff = Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
+	n.want(2, "", "br0")
+	got := n.outcome(2)
+	if got.Result != v1.TransactionRefused || got.RetryAfter == nil || !strings.Contains(got.Message, "eth9 does not exist") {
+		t.Fatalf("outcome = %+v", got)
+	}
+	n.host.mu.Lock()
+	n.host.refuse = nil
+	n.host.mu.Unlock()
+	n.until("the retry succeeded", func() bool { return n.host.has("br0") && n.outcome(2).Result == v1.TransactionCommitted })
+}
+
+func TestAnEditInMidApplyEndsTheApplyAndTheEditIsApplied(t *testing.T) {
+	n := newNode(t)
+	n.host.hold = make(chan struct{})
+	n.handler()
+	n.want(2, "p", "br0")
+	n.until("the apply is under way", func() bool { return n.host.has("br0") })
+	n.host.mu.Lock()
+	n.host.hold = nil
+	n.host.mu.Unlock()
+	n.want(3, "p", "br1")
+	if got := n.outcome(3); got.Result != v1.TransactionCommitted {
+		t.Fatalf("outcome = %+v", got)
+	}
+	if n.host.has("br0") || !n.host.has("br1") {
+		t.Error("want br1 and no br0")
+	}
+}
+
+func TestAnUnmanagedNodeIsNeitherChangedNorReported(t *testing.T) {
+	n := newNode(t)
+	n.handler()
+	n.until("the node is reported", func() bool { s := n.get(); return s != nil && !s.Status.CurrentState.IsZero() })
+	no := false
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = &no })
+	n.want(2, "p", "br0")
+	n.quiet()
+	if n.host.count() != 0 {
+		t.Error("something was applied")
+	}
+	yes := true
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = &yes })
+	n.outcome(2)
+}
+
+func TestOnlyWhatChangedIsApplied(t *testing.T) {
+	n := newNode(t)
+	n.handler()
+	n.want(2, "p", "br0")
+	n.outcome(2)
+	n.host.mu.Lock()
+	delete(n.host.interfaces, "br0") // Would come back if br0 were applied again.
+	n.host.mu.Unlock()
+	n.want(3, "p", "br0", "br1")
+	if n.outcome(3).Result == v1.TransactionCommitted && n.host.has("br0") {
+		t.Error("br0 was applied again, though it did not change")
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	for name, c := range map[string]struct {
+		attempts  int32
+		lost      bool
+		low, high time.Duration
+	}{
+		"the first retry comes after a second":             {1, false, time.Second, 1100 * time.Millisecond},
+		"each further one waits twice as long":             {4, false, 8 * time.Second, 8800 * time.Millisecond},
+		"but never more than five minutes":                 {40, false, 5 * time.Minute, 330 * time.Second},
+		"a lost probe waits ten minutes":                   {1, true, 10 * time.Minute, 11 * time.Minute},
+		"and a day at the most, since it is an outage":     {40, true, 24 * time.Hour, 27 * time.Hour},
+		"before any failure the first wait is as good too": {0, false, time.Second, 1100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (Backoff{}).After("node1", c.attempts, c.lost); got < c.low || got > c.high {
+				t.Errorf("got %s, want %s to %s", got, c.low, c.high)
+			}
+		})
+	}
+}
+
+var _ backend.Backend = (*host)(nil)

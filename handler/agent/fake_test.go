@@ -1,0 +1,376 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// host is a node's network in memory: interfaces by name, one checkpoint.
+type host struct {
+	mu         sync.Mutex
+	interfaces map[string]map[string]any
+	saved      map[string]map[string]any
+	checkpoint backend.Checkpoint
+	made       int
+	instance   int
+	applies    int
+	refuse     error
+	// hold, when set, keeps an apply from returning until it is closed or killed.
+	hold chan struct{}
+}
+
+func newHost() *host {
+	h := &host{interfaces: map[string]map[string]any{}}
+	h.interfaces["eth0"] = map[string]any{"name": "eth0", "type": "ethernet", "state": "up"}
+	return h
+}
+
+func (h *host) Show(context.Context) (state.State, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.show(), nil
+}
+
+func (h *host) show() state.State {
+	var list []any
+	for _, name := range slices.Sorted(mapsKeys(h.interfaces)) {
+		list = append(list, h.interfaces[name])
+	}
+	return state.FromTree(map[string]any{"interfaces": list})
+}
+
+func mapsKeys(m map[string]map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range m {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+func (h *host) Apply(ctx context.Context, desired state.State, _ time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+	h.mu.Lock()
+	if h.refuse != nil {
+		defer h.mu.Unlock()
+		return "", h.refuse
+	}
+	h.applies++
+	h.made++
+	h.saved = map[string]map[string]any{}
+	for name, tree := range h.interfaces {
+		h.saved[name] = tree
+	}
+	made := backend.Checkpoint(fmt.Sprintf("/checkpoint/%d", h.made))
+	h.checkpoint = made
+	for _, i := range desired.Interfaces() {
+		if i.IsAbsent() {
+			delete(h.interfaces, i.Name)
+		} else {
+			h.interfaces[i.Name] = i.Tree()
+		}
+	}
+	hold := h.hold
+	h.mu.Unlock()
+	armed(made)
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	return made, nil
+}
+
+func (h *host) Commit(_ context.Context, c backend.Checkpoint) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.checkpoint != c {
+		return backend.ErrGone
+	}
+	h.checkpoint = ""
+	return nil
+}
+
+func (h *host) Rollback(_ context.Context, c backend.Checkpoint) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.checkpoint != c {
+		return backend.ErrGone
+	}
+	h.checkpoint, h.interfaces = "", h.saved
+	return nil
+}
+
+func (h *host) Pending(context.Context) ([]backend.Pending, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.checkpoint == "" {
+		return nil, nil
+	}
+	return []backend.Pending{{Checkpoint: h.checkpoint}}, nil
+}
+
+func (h *host) Instance(context.Context) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return fmt.Sprint(h.instance), nil
+}
+
+// Revert names every interface as it was, and what was not there as absent.
+func (h *host) Revert(_ context.Context, desired, current state.State) (state.State, error) {
+	var list []any
+	for _, i := range desired.Interfaces() {
+		if was, there := current.Interface(i.Name); there {
+			list = append(list, was.Tree())
+		} else {
+			list = append(list, map[string]any{"name": i.Name, "state": "absent"})
+		}
+	}
+	return state.FromTree(map[string]any{"interfaces": list}), nil
+}
+
+func (h *host) restartNetworkManager() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.instance++
+	h.checkpoint = ""
+}
+
+func (h *host) has(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, there := h.interfaces[name]
+	return there
+}
+
+func (h *host) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.applies
+}
+
+// mortal is the host as a process sees it: once the process is killed, what
+// it had under way has no effect any more.
+type mortal struct {
+	*host
+	life context.Context
+}
+
+func (m mortal) Apply(ctx context.Context, s state.State, d time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+	if m.life.Err() != nil {
+		return "", m.life.Err()
+	}
+	return m.host.Apply(ctx, s, d, armed)
+}
+
+func (m mortal) Commit(ctx context.Context, c backend.Checkpoint) error {
+	if m.life.Err() != nil {
+		return m.life.Err()
+	}
+	return m.host.Commit(ctx, c)
+}
+
+func (m mortal) Rollback(ctx context.Context, c backend.Checkpoint) error {
+	if m.life.Err() != nil {
+		return m.life.Err()
+	}
+	return m.host.Rollback(ctx, c)
+}
+
+// mortalJournal is the same for the journal.
+type mortalJournal struct {
+	*journal.Files
+	life context.Context
+}
+
+func (m mortalJournal) Save(entry journal.Entry) error {
+	if m.life.Err() != nil {
+		return m.life.Err()
+	}
+	return m.Files.Save(entry)
+}
+
+func (m mortalJournal) Close(record journal.Record) error {
+	if m.life.Err() != nil {
+		return m.life.Err()
+	}
+	return m.Files.Close(record)
+}
+
+// probes pass unless the host has the interface "cut".
+type probes struct{ host *host }
+
+func (p probes) Names() []string { return []string{probe.APIServer, probe.DefaultGateway} }
+
+func (p probes) Probe(_ context.Context, name string) error {
+	if name == probe.APIServer && p.host.has("cut") {
+		return errors.New("api-server: no answer")
+	}
+	return nil
+}
+
+// boot is one boot of the host.
+type boot struct{ id string }
+
+func (b boot) ID() (string, error)             { return b.id, nil }
+func (b boot) Elapsed() (time.Duration, error) { return 0, nil }
+
+// node is a host with an API server, on which handlers come and go.
+type node struct {
+	t      *testing.T
+	host   *host
+	api    client.WithWatch
+	dir    string
+	boot   boot
+	writes int
+	mu     sync.Mutex
+}
+
+func newNode(t *testing.T) *node {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := &node{t: t, host: newHost(), dir: t.TempDir(), boot: boot{"first"}}
+	count := func() {
+		n.mu.Lock()
+		n.writes++
+		n.mu.Unlock()
+	}
+	n.api = interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).
+		WithObjects(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node1", UID: "u"}}).
+		WithStatusSubresource(&v1.NodeNetworkState{}).Build(), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			count()
+			return c.Create(ctx, o, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			count()
+			return c.SubResource(sub).Patch(ctx, o, p, opts...)
+		},
+	})
+	return n
+}
+
+// handler starts a handler on the node and returns how to kill it: from then
+// on it does nothing any more.
+func (n *node) handler(options ...func(*Options)) (*Agent, context.CancelFunc) {
+	n.t.Helper()
+	files, err := journal.NewFiles(n.dir)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(n.t.Context())
+	n.t.Cleanup(cancel)
+	o := Options{
+		Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, ctx}, Prober: probes{n.host}, Journal: mortalJournal{files, ctx},
+		Boot: n.boot, Clock: clock.RealClock{}, Spawn: func(task func()) { go task() }, Window: 300 * time.Millisecond,
+	}
+	for _, option := range options {
+		option(&o)
+	}
+	a, err := New(o)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	go func() {
+		if err := a.Recover(ctx); err != nil {
+			return
+		}
+		for ctx.Err() == nil {
+			if _, err := a.Reconcile(ctx, reconcile.Request{}); err != nil && ctx.Err() == nil {
+				n.t.Logf("turn: %v", err)
+			}
+			a.pause(ctx, 20*time.Millisecond)
+		}
+	}()
+	return a, cancel
+}
+
+// want writes the desired state: one interface, from a policy or by hand.
+func (n *node) want(generation int64, policy string, interfaces ...string) {
+	n.t.Helper()
+	var list []any
+	for _, name := range interfaces {
+		list = append(list, map[string]any{"name": name, "type": "dummy", "state": "up"})
+	}
+	raw := state.FromTree(map[string]any{"interfaces": list}).JSON()
+	n.edit(func(nns *v1.NodeNetworkState) {
+		nns.Generation = generation
+		nns.Spec.DesiredState = v1.NewState(raw)
+		nns.Spec.Sources = nil
+		if policy != "" {
+			nns.Spec.Sources = []v1.Source{{Policy: policy, Generation: generation, Hash: "h"}}
+		}
+	})
+}
+
+func (n *node) edit(change func(*v1.NodeNetworkState)) {
+	n.t.Helper()
+	n.until("the NodeNetworkState can be edited", func() bool {
+		nns := n.get()
+		if nns == nil {
+			return false
+		}
+		change(nns)
+		return n.api.Update(n.t.Context(), nns) == nil
+	})
+}
+
+func (n *node) get() *v1.NodeNetworkState {
+	var nns v1.NodeNetworkState
+	if n.api.Get(n.t.Context(), client.ObjectKey{Name: "node1"}, &nns) != nil {
+		return nil
+	}
+	return &nns
+}
+
+// outcome waits for the end of the transaction of a generation.
+func (n *node) outcome(generation int64) *v1.Transaction {
+	n.t.Helper()
+	var found *v1.Transaction
+	n.until(fmt.Sprintf("generation %d has an outcome", generation), func() bool {
+		if nns := n.get(); nns != nil && nns.Status.ObservedGeneration == generation {
+			found = nns.Status.Transaction
+		}
+		return found != nil && found.Generation == generation
+	})
+	return found
+}
+
+func (n *node) until(what string, holds func() bool) {
+	n.t.Helper()
+	deadline := time.After(20 * time.Second)
+	for !holds() {
+		select {
+		case <-deadline:
+			n.t.Fatalf("waited in vain until %s; the NodeNetworkState is %+v", what, n.get())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}

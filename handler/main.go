@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
+)
+
+// version is stamped by the linker.
+var version = "devel"
+
+// Exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// errUsage marks what the caller has to change on the command line.
+var errUsage = errors.New("usage")
+
+func main() {
+	if err := command().ExecuteContext(ctrl.SetupSignalHandler()); err != nil {
+		fmt.Fprintln(os.Stderr, "handler: "+strings.ReplaceAll(err.Error(), "\n", " "))
+		if errors.Is(err, errUsage) {
+			os.Exit(exitUsage)
+		}
+		os.Exit(exitFailed)
+	}
+}
+
+func command() *cobra.Command {
+	o := options{}
+	cmd := &cobra.Command{
+		Use:   "handler",
+		Short: "Brings this node's network to what the cluster's policies say, and reports it",
+		Long: `handler runs on a node. It applies the NodeNetworkConfigurationPolicies that
+match the node through nmstate and NetworkManager, takes back what costs the
+node its connectivity, and reports the node's network as its NodeNetworkState.`,
+		Example: `  # On a node, as a daemon
+  handler --node-name "$(hostname)" --kubeconfig /etc/nmstate/kubeconfig
+
+  # One pass: apply what is approved, report, and exit non-zero if something failed
+  handler --node-name node1 --kubeconfig kubeconfig --once`,
+		Args:          cobra.NoArgs,
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(); err != nil {
+				return err
+			}
+			if o.once {
+				return once(cmd.Context(), o)
+			}
+			return daemon(cmd.Context(), o)
+		},
+	}
+	o.addFlags(cmd)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	cmd.AddCommand(backend.ChildCommand())
+	return cmd
+}
+
+// options are the flags.
+type options struct {
+	node         string
+	kubeconfig   string
+	journalDir   string
+	revertHelper string
+	probeWindow  time.Duration
+	dnsHost      string
+	once         bool
+	onceTimeout  time.Duration
+	logLevel     string
+	healthAddr   string
+	metricsAddr  string
+}
+
+func (o *options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.node, "node-name", os.Getenv("NODE_NAME"), "name of this node in the cluster (default: environment NODE_NAME)")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "file to reach the API server with; empty means the pod's service account")
+	flags.StringVar(&o.journalDir, "journal-dir", "/var/lib/kubernetes-nmstate", "folder on the node's own disk for the journal")
+	flags.StringVar(&o.revertHelper, "revert-helper", "nmstate-revert", "program that computes the way back (from rust/revert)")
+	flags.DurationVar(&o.probeWindow, "probe-window", 2*time.Minute, "how long after an apply the probes may take, where the policy does not say")
+	flags.StringVar(&o.dnsHost, "dns-probe-host", "root-servers.net", "name that the node's name servers must answer for")
+	flags.BoolVar(&o.once, "once", false, "do one pass, report, and exit")
+	flags.DurationVar(&o.onceTimeout, "once-timeout", 5*time.Minute, "with --once: how long the pass may take")
+	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
+	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
+	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics; 0 turns it off")
+	_ = cmd.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"info", "debug"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (o *options) complete() error {
+	switch {
+	case o.node == "":
+		return fmt.Errorf("%w: --node-name is required (or environment NODE_NAME)", errUsage)
+	case o.logLevel != "info" && o.logLevel != "debug":
+		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
+	case o.probeWindow < time.Second:
+		return fmt.Errorf("%w: --probe-window %s: want at least 1s", errUsage, o.probeWindow)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"go.uber.org/zap/zapcore"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
+	"github.com/nmstate/kubernetes-nmstate/handler/agent"
+	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+)
+
+// parts are what both modes are wired from.
+type parts struct {
+	options options
+	config  *rest.Config
+	scheme  *runtime.Scheme
+	backend *backend.Backend
+	journal *journal.Files
+}
+
+func newParts(_ context.Context, o options) (*parts, error) {
+	level := zapcore.InfoLevel
+	if o.logLevel == "debug" {
+		level = zapcore.DebugLevel
+	}
+	ctrl.SetLogger(zap.New(zap.Level(level), zap.WriteTo(os.Stderr)))
+	p := &parts{options: o, scheme: runtime.NewScheme()}
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
+		if err := add(p.scheme); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if p.config, err = clientcmd.BuildConfigFromFlags("", o.kubeconfig); err != nil {
+		return nil, fmt.Errorf("%w: reading --kubeconfig: %w", errUsage, err)
+	}
+	p.config.UserAgent = "nmstate-handler/" + version
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	if p.backend, err = backend.New(backend.Options{Executable: executable, RevertHelper: o.revertHelper}); err != nil {
+		return nil, err
+	}
+	if p.journal, err = journal.NewFiles(o.journalDir); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// handlers are the two halves of a node's handler.
+type handlers struct {
+	state  *agent.Agent
+	policy *policy.Reconciler
+}
+
+func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTicker) (*handlers, error) {
+	node := p.options.node
+	prober := probe.New(probe.Options{
+		Clock: clock, DNSHost: p.options.dnsHost, KubeConfig: p.config, NodeName: node,
+		Ready: func(ctx context.Context) (bool, error) { return ready(ctx, c, node) },
+	})
+	state, err := agent.New(agent.Options{
+		Node: node, Client: c, Live: live, Backend: p.backend, Prober: prober,
+		Journal: p.journal, Boot: journal.LiveBoot{}, Clock: clock,
+		Spawn:  func(task func()) { go task() },
+		Window: p.options.probeWindow, Version: version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &handlers{state: state, policy: p.policyHandler(c, live, clock)}, nil
+}
+
+// ready tells whether the Node has the condition Ready.
+func ready(ctx context.Context, c client.Reader, name string) (bool, error) {
+	var node corev1.Node
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, &node); err != nil {
+		return false, err
+	}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue, nil
+		}
+	}
+	return false, nil
+}
