@@ -1,6 +1,3 @@
-// Command kube is the programs of the embedded control plane in one file: the
-// name that it is called by (or, when that is "kube", its first argument) picks
-// which one runs.
 package main
 
 import (

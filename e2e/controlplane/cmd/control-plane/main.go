@@ -81,6 +81,7 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 failed, 2 wrong usage.`,
 		remote("stop", "Stop the control plane that runs in DIR", &options.Dir, (*controlplane.Remote).Stop),
 		remote("stop-apiserver", "Stop only its API server", &options.Dir, (*controlplane.Remote).StopAPIServer),
 		remote("start-apiserver", "Start its API server again", &options.Dir, (*controlplane.Remote).StartAPIServer),
+		programs(),
 	)
 	return command
 }

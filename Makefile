@@ -1,0 +1,55 @@
+# Everything that is done with this repository, in short targets; the steps
+# themselves are scripts in hack/, which can be run without make.
+
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help deps build libnmstate control-plane noderoot generate verify lint test test-unit test-integration bench demo clean
+
+help: ## Print this list.
+	@echo "make TARGET, where TARGET is one of"
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
+	@echo "What takes long is built once, in $${XDG_CACHE_HOME:-$$HOME/.cache}/kubernetes-nmstate."
+
+deps: ## Install what is needed from the distribution (Debian, Fedora; needs root).
+	@hack/install-deps.sh
+
+build: ## Build bin/handler (with libnmstate), bin/controllers, bin/lab and bin/control-plane.
+	@hack/build.sh handler controllers lab control-plane
+
+libnmstate: ## Find the system's libnmstate, or build it from its crate (3 minutes, once).
+	@hack/libnmstate.sh
+
+control-plane: ## Find, fetch or build kube-apiserver and etcd (building takes 10 minutes, once).
+	@hack/build.sh control-plane
+	@bin/control-plane programs
+
+noderoot: ## Make the root file system of lab nodes, with NetworkManager 1.52 (Debian; needs root).
+	@hack/noderoot.sh
+
+generate: ## Generate deep copies and deploy/crds from the types in api/.
+	@hack/generate.sh
+
+verify: ## Check that generated code, formatting, go vet, go.mod and Cargo.lock are in order.
+	@hack/verify.sh
+
+lint: ## Run golangci-lint (built once, 2 minutes).
+	@hack/lint.sh
+
+test: ## Run everything that this machine can run; say at the end what was skipped and why.
+	@hack/test.sh unit integration
+
+test-unit: ## Run the tests that need neither root nor cgo nor Linux, in a minute.
+	@hack/test.sh unit
+
+test-integration: ## Run the tests on libnmstate, the embedded control plane and the lab (Linux, root).
+	@hack/test.sh integration
+
+bench: ## Measure on the lab: time, outages and API requests of a policy (Linux, root).
+	@hack/test.sh bench
+
+demo: ## Show a policy applied, and one that cuts a node off rolled back (Linux, root; KEEP=1 stays up).
+	@hack/demo.sh
+
+clean: ## Remove bin/ and the results of tests; the cache stays.
+	@rm -rf bin out artifacts

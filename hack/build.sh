@@ -1,0 +1,44 @@
+#!/bin/bash
+# Builds the given programs into bin/: handler, controllers, lab, control-plane.
+# Only the handler uses cgo: it is linked with libnmstate.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { echo "build: $*" >&2; }
+
+hack/need.sh go
+
+source_of() {
+	case $1 in
+	handler | controllers) echo "./$1" ;;
+	lab) echo ./e2e/lab/cmd/lab ;;
+	control-plane) echo ./e2e/controlplane/cmd/control-plane ;;
+	*)
+		say "no program is called $1; there are handler, controllers, lab, control-plane"
+		exit 2
+		;;
+	esac
+}
+
+handler() {
+	if [ "$(uname)" != Linux ]; then
+		say "bin/handler is left out: it configures Linux only"
+		return
+	fi
+	hack/need.sh gcc
+	local settings
+	settings=$(hack/libnmstate.sh --env)
+	say "bin/handler, with libnmstate"
+	(eval "$settings" && go build -trimpath -tags nmstate -o bin/handler ./handler)
+}
+
+mkdir -p bin
+for program; do
+	source=$(source_of "$program")
+	if [ "$program" = handler ]; then
+		handler
+		continue
+	fi
+	say "bin/$program"
+	CGO_ENABLED=0 go build -trimpath -o "bin/$program" "$source"
+done

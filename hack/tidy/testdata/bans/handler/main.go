@@ -1,0 +1,5 @@
+package main
+
+import "time"
+
+func main() { _ = time.Now() }

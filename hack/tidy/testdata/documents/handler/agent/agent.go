@@ -1,0 +1,2 @@
+// Package agent explains itself in the wrong file.
+package agent

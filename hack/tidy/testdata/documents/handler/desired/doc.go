@@ -1,0 +1,2 @@
+// Package desired is as it should be.
+package desired

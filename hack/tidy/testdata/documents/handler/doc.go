@@ -1,0 +1,2 @@
+// Package main is called by the wrong word.
+package main

@@ -1,0 +1,3 @@
+package rollout
+
+import "sigs.k8s.io/controller-runtime/pkg/client"

@@ -1,0 +1,3 @@
+package desired
+
+import "context"

@@ -1,0 +1,6 @@
+package journal
+
+import (
+	"os/exec"
+	"syscall"
+)

@@ -1,0 +1,3 @@
+package probe
+
+import "net"

@@ -1,0 +1,3 @@
+#!/bin/sh
+# FIXME quoting
+echo done

@@ -1,0 +1,7 @@
+package netutil
+
+type policyManager struct{}
+
+type Managed struct{}
+
+type Helper func()

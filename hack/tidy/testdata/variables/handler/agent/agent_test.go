@@ -1,0 +1,9 @@
+package agent
+
+var fixture string
+
+func stub() {
+	run = nil
+	limit++
+	fixture = "a"
+}

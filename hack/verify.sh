@@ -1,0 +1,57 @@
+#!/bin/bash
+# Checks what needs no test to be run: that generated code is what the
+# generators make, that the code is formatted and vetted, and that the modules
+# and the Cargo workspace name exactly what they use. Reports everything that
+# is wrong, then exits 1.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { echo "verify: $*" >&2; }
+
+failed=0
+wrong() {
+	say "FAILED: $*"
+	failed=1
+}
+
+hack/need.sh go
+
+say "generated code"
+before=$(mktemp -d)
+trap 'rm -rf "$before"' EXIT
+mkdir "$before/deploy"
+cp -R api "$before/"
+cp -R deploy/crds "$before/deploy/"
+hack/generate.sh
+for folder in api deploy/crds; do
+	diff -ru "$before/$folder" "$folder" || wrong "$folder was out of date; it is generated now: commit it"
+done
+
+say "format"
+unformatted=$(find . -name '*.go' -not -path '*/testdata/*' -not -path '*/target/*' -not -path './bin/*' -exec gofmt -l {} +)
+[ -z "$unformatted" ] || wrong "not formatted, run gofmt -w on:" $unformatted
+
+say "go vet"
+CGO_ENABLED=0 go vet ./... || wrong "go vet ./..."
+
+say "go vet for a Mac"
+CGO_ENABLED=0 GOOS=darwin go vet ./... || wrong "GOOS=darwin go vet ./..."
+
+for module in . hack/tools hack/kube; do
+	say "go.mod of $module"
+	go -C "$module" mod tidy -diff || wrong "$module/go.mod: run go mod tidy there"
+	go -C "$module" mod verify >/dev/null || wrong "$module: a module in the cache is not what go.sum says"
+done
+
+if command -v cargo >/dev/null; then
+	say "Cargo.lock"
+	cargo metadata --locked --format-version 1 --manifest-path rust/Cargo.toml >/dev/null ||
+		wrong "rust/Cargo.lock: run cargo update there"
+elif [ "${NMSTATE_STRICT:-}" = 1 ]; then
+	hack/need.sh cargo || failed=1
+else
+	say "Cargo.lock is not checked: no cargo"
+fi
+
+[ "$failed" = 0 ] && say "all in order"
+exit "$failed"
