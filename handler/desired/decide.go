@@ -1,6 +1,214 @@
 package desired
 
-// Decide says what to write now for one node.
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// approvalGrace is how long a new enactment may wait for its approval before
+// it is said to be Pending: mostly it comes at once, and the write is saved.
+const approvalGrace = 2 * time.Second
+
+const policyKind = "NodeNetworkConfigurationPolicy"
+
+// turn is one decision in the making.
+type turn struct {
+	in      Input
+	members []*member // In merge order.
+	byName  map[string]*member
+
+	// flying is the policy whose change is under way and still wanted.
+	flying *member
+	// superseded: what is in flight is not wanted any more.
+	superseded bool
+	// goBack: what was in flight is over and is not committed.
+	goBack bool
+	// chosen is the policy whose change begins with this decision.
+	chosen *member
+	// base is the committed aggregate.
+	base aggregate
+	// waiting is why no other policy begins now; empty when one could.
+	waiting string
+
+	decision Decision
+}
+
+// Decide says what to write now for one node. It depends on nothing but its
+// input; once everything it says is written, it says nothing.
 func Decide(in Input) Decision {
-	return Decision{}
+	t := &turn{in: in, members: members(in), byName: map[string]*member{}}
+	for _, m := range t.members {
+		t.byName[m.name] = m
+	}
+	t.land()
+	t.moveOn()
+	t.choose()
+	for _, m := range t.members {
+		switch {
+		case m.policy == nil:
+			t.leave(m)
+		case m.enactment == nil:
+			t.create(m)
+		default:
+			t.describe(m)
+			t.write(m)
+		}
+	}
+	return t.decision
+}
+
+// moveOn: a new generation whose rendering is what is committed needs no
+// transaction.
+func (t *turn) moveOn() {
+	for _, m := range t.members {
+		if m.readable() && !m.changed() && m.approved() && m.held.Generation != m.policy.Generation {
+			guardedBy := m.status.GuardedBy
+			m.commit(m.rendered(), guardedBy)
+			t.note("policy %s: generation %d changes nothing on the node", m.name, m.policy.Generation)
+		}
+	}
+}
+
+// leave deletes the enactment of a policy that is gone, once the node's state
+// is known to be without it.
+func (t *turn) leave(m *member) {
+	if m.enactment == nil {
+		return
+	}
+	if t.in.State == nil || (!t.inSpec(m) && (m.held == nil || t.done())) {
+		t.decision.Delete = append(t.decision.Delete, m.enactment.Name)
+		t.note("policy %s: gone from the node", m.name)
+	}
+}
+
+func (t *turn) create(m *member) {
+	object := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
+		Name:   v1.EnactmentName(t.in.Node, m.name),
+		Labels: map[string]string{v1.EnactmentPolicyLabel: m.name, v1.EnactmentNodeLabel: t.in.Node},
+		OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "v1", Kind: "Node", Name: t.in.Node, UID: t.in.NodeUID},
+			{APIVersion: v1.GroupVersion.String(), Kind: policyKind, Name: m.name, UID: m.policy.UID},
+		},
+	}}
+	object.Status.PolicyGeneration = m.policy.Generation
+	object.Status.Conditions = unknownRow().onto(nil, m.policy.Generation, metav1.Time{Time: t.in.Now})
+	t.decision.Create = append(t.decision.Create, object)
+}
+
+// describe puts the policy's standing into its conditions.
+func (t *turn) describe(m *member) {
+	now := t.in.Now
+	if m.policy.Err != nil {
+		t.refuse(m, failedRow(m.policy.Err.Error()))
+		return
+	}
+	switch {
+	case m.policy.Waiting != "":
+		m.show(pendingRow(m.policy.Waiting), now)
+	case !m.changed() && m.held.Generation == m.policy.Generation:
+		t.describeHeld(m)
+	case m == t.flying && !t.managed():
+		m.show(pendingRow(messageUnmanaged), now)
+	case m == t.flying || m == t.chosen:
+		m.show(progressingRow(), now)
+	case m.conflict != nil:
+		t.refuse(m, failedRow(m.conflict.String()))
+	case m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes):
+		t.awaitRetry(m)
+	case m.aborted():
+		m.show(abortedRow(m.enactment.Name), now)
+	case t.in.State != nil && !t.managed():
+		m.show(pendingRow(messageUnmanaged), now)
+	case !m.approved():
+		t.awaitApproval(m)
+	case t.waiting != "":
+		m.show(pendingRow(t.waiting), now)
+	default:
+		t.awaitRetry(m)
+	}
+}
+
+func (t *turn) describeHeld(m *member) {
+	if conflict, displaced := t.base.conflictOf(m.name); displaced {
+		t.refuse(m, failedRow(conflict.String()))
+		return
+	}
+	m.show(successRow(), t.in.Now)
+}
+
+// refuse shows a failure that needs no attempt to be known.
+func (t *turn) refuse(m *member, failed row) {
+	if !conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) {
+		t.event(Event{
+			Policy: m.name, Warning: true, Reason: EventReconcileFailed,
+			Message: oneLine("node "+t.in.Node+": "+failed.message, 0),
+		})
+	}
+	m.show(failed, t.in.Now)
+}
+
+func (t *turn) awaitRetry(m *member) {
+	if wait, ever := m.retryIn(t.in.Now); ever && wait > 0 && m.approved() {
+		t.requeue(wait)
+	}
+}
+
+func (t *turn) awaitApproval(m *member) {
+	age := t.in.Now.Sub(m.enactment.CreationTimestamp.Time)
+	if len(m.enactment.Status.Conditions) == 0 && age >= 0 && age < approvalGrace {
+		// Nothing is written yet, so nothing is said at all.
+		m.status = m.enactment.Status
+		t.requeue(approvalGrace - age)
+		return
+	}
+	m.show(pendingRow(messagePending), t.in.Now)
+}
+
+func (t *turn) write(m *member) {
+	if !equality.Semantic.DeepEqual(m.status, m.enactment.Status) {
+		t.decision.Statuses = append(t.decision.Statuses, StatusWrite{Name: m.enactment.Name, Status: m.status})
+	}
+}
+
+func (t *turn) requeue(after time.Duration) {
+	if t.decision.RequeueAfter == 0 || after < t.decision.RequeueAfter {
+		t.decision.RequeueAfter = after
+	}
+}
+
+func (t *turn) note(format string, values ...any) {
+	t.decision.Notes = append(t.decision.Notes, fmt.Sprintf(format, values...))
+}
+
+func (t *turn) event(e Event) { t.decision.Events = append(t.decision.Events, e) }
+
+// sameOr keeps the old document when the new one says the same: the API server
+// may have spelt it anew.
+func sameOr(old, next v1.State) v1.State {
+	if sameDocument(old.Raw, next.Raw) {
+		return old
+	}
+	return next
+}
+
+func sameDocument(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	var first, second any
+	if json.Unmarshal(a, &first) != nil || json.Unmarshal(b, &second) != nil {
+		return false
+	}
+	return reflect.DeepEqual(first, second)
 }

@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // Policy is a policy that selects the node, as it comes out there.
@@ -20,13 +19,10 @@ type Policy struct {
 	// ProbeTimeoutSeconds of the policy, nil for the node's default.
 	ProbeTimeoutSeconds *int32
 
-	// Rendered is the policy's state for this node, Hash identifies it.
-	Rendered state.State
-	Hash     string
+	// Rendering is the policy's state for this node.
+	Rendering
 	// Captured are the captures that it was rendered with.
 	Captured map[string]v1.CapturedState
-	// Features that the rendered state uses.
-	Features []string
 
 	// Err is why it cannot be rendered: this generation never will be.
 	Err error

@@ -1,0 +1,197 @@
+package desired
+
+import (
+	"slices"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// committed are the parts of the aggregate that the node has committed. A
+// policy that is gone still counts until the node's spec is without it.
+func (t *turn) committed() []Contribution {
+	var all []Contribution
+	for _, m := range t.members {
+		if m.held != nil && (m.policy != nil || t.inSpec(m)) {
+			all = append(all, *m.held)
+		}
+	}
+	return all
+}
+
+func (t *turn) inSpec(m *member) bool {
+	return t.in.State != nil && slices.ContainsFunc(t.in.State.Spec.Sources, func(s v1.Source) bool {
+		return s.Policy == m.name
+	})
+}
+
+// with is the committed aggregate with the member's rendering in the place of
+// what is committed of it; without leaves the member out.
+func (t *turn) with(m *member) aggregate {
+	return fold(append(t.others(m), m.rendered()))
+}
+
+func (t *turn) without(m *member) aggregate { return fold(t.others(m)) }
+
+func (t *turn) others(m *member) []Contribution {
+	return slices.DeleteFunc(t.committed(), func(c Contribution) bool { return c.Policy == m.name })
+}
+
+// choose decides what the node's desired state is now: the committed
+// aggregate, or that with one policy changed.
+func (t *turn) choose() {
+	t.base = fold(t.committed())
+	t.findConflicts()
+	switch {
+	case t.in.State == nil:
+		t.waiting = messageNoState
+		return
+	case !t.managed():
+		t.waiting = messageUnmanaged
+		return
+	case t.flying != nil && t.keepFlying():
+		return
+	case t.goBack:
+		t.waiting = messageGoingBack
+		t.expect(t.base, nil)
+		return
+	case !t.superseded && !t.done() && t.specIs(t.base):
+		t.waiting = messageGoingBack
+		return
+	}
+	if m := t.leaving(); m != nil {
+		t.waiting = waitingFor(m)
+		t.note("policy %s leaves the node", m.name)
+		t.expect(t.without(m), m)
+		return
+	}
+	if m, target := t.candidate(); m != nil {
+		t.chosen = m
+		t.waiting = waitingFor(m)
+		t.note("policy %s: generation %d is next", m.name, m.policy.Generation)
+		t.expect(target, m)
+		return
+	}
+	t.expect(t.base, nil)
+}
+
+func waitingFor(m *member) string { return "Waiting for policy " + m.name + " to finish on this node" }
+
+func (t *turn) managed() bool {
+	managed := t.in.State.Spec.Managed
+	return managed == nil || *managed
+}
+
+// keepFlying makes sure that the spec still is what the policy in flight
+// needs. It gives up on a policy that has come into conflict meanwhile.
+func (t *turn) keepFlying() bool {
+	target := t.with(t.flying)
+	if conflict, is := target.conflictOf(t.flying.name); is {
+		t.flying.conflict = &conflict
+		t.flying, t.superseded = nil, true
+		return false
+	}
+	t.waiting = waitingFor(t.flying)
+	t.expect(target, t.flying)
+	return true
+}
+
+// leaving is the first policy that is gone and still in the node's spec.
+func (t *turn) leaving() *member {
+	for _, m := range t.members {
+		if m.policy == nil && t.inSpec(m) {
+			return m
+		}
+	}
+	return nil
+}
+
+// candidate is the first policy that may be changed on the node now, and what
+// the node's state is then.
+func (t *turn) candidate() (*member, aggregate) {
+	for _, m := range t.members {
+		if !m.changed() || !m.approved() || m.conflict != nil {
+			continue
+		}
+		if wait, ever := m.retryIn(t.in.Now); !ever || wait > 0 {
+			continue
+		}
+		target := t.with(m)
+		if conflict, is := target.conflictOf(m.name); is {
+			m.conflict = &conflict
+			continue
+		}
+		return m, target
+	}
+	return nil, aggregate{}
+}
+
+// findConflicts judges every changed policy against what the node's policies
+// are about to be: those that failed here or shall not begin count with what
+// is committed of them, so that a bad policy keeps no other one out.
+func (t *turn) findConflicts() {
+	var intended []Contribution
+	anyChanged := false
+	for _, m := range t.members {
+		switch {
+		case m.policy == nil:
+		case m.changed() && !m.failed() && !m.aborted():
+			anyChanged = true
+			intended = append(intended, m.rendered())
+		case m.held != nil:
+			intended = append(intended, *m.held)
+		}
+	}
+	if !anyChanged {
+		return
+	}
+	for _, conflict := range fold(intended).conflicts {
+		if m := t.byName[conflict.Policy]; m.changed() && !m.failed() && m != t.flying {
+			m.conflict = &conflict
+		}
+	}
+}
+
+// expect writes the node's spec unless it already is the target. A desired
+// state that no policy had a part in is somebody's own, and stays.
+func (t *turn) expect(target aggregate, changed *member) {
+	spec := t.in.State.Spec
+	if t.specIs(target) || (changed == nil && len(target.members) == 0 && len(spec.Sources) == 0) {
+		return
+	}
+	next := &Spec{Sources: sourcesOf(target)}
+	if len(target.members) > 0 {
+		next.DesiredState = v1.NewState(target.state.JSON())
+	}
+	if changed != nil {
+		next.Policy = changed.name
+		if changed.policy != nil {
+			next.UID, next.Generation = changed.policy.UID, changed.policy.Generation
+			next.ProbeTimeoutSeconds = changed.policy.ProbeTimeoutSeconds
+		} else if changed.enactment != nil {
+			next.UID = ownerUID(changed.enactment)
+		}
+	}
+	t.decision.Spec = next
+}
+
+// specIs compares what the node's spec is made of, and the document itself,
+// since a person may have edited it.
+func (t *turn) specIs(target aggregate) bool {
+	spec := t.in.State.Spec
+	want := sourcesOf(target)
+	same := slices.EqualFunc(spec.Sources, want, func(a, b v1.Source) bool {
+		return a.Policy == b.Policy && a.Hash == b.Hash
+	})
+	if !same || len(want) == 0 {
+		return same
+	}
+	return sameDocument(spec.DesiredState.Raw, target.state.JSON())
+}
+
+func sourcesOf(target aggregate) []v1.Source {
+	var sources []v1.Source
+	for _, c := range target.members {
+		sources = append(sources, v1.Source{Policy: c.Policy, Generation: c.Generation, Hash: c.Hash})
+	}
+	return sources
+}

@@ -1,0 +1,178 @@
+package desired
+
+import (
+	"fmt"
+	"slices"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// flights are the sources of the node's desired state that no enactment has
+// committed. There is at most one, unless enactments were lost.
+func (t *turn) flights() []v1.Source {
+	var found []v1.Source
+	for _, source := range t.in.State.Spec.Sources {
+		m := t.byName[source.Policy]
+		if m == nil || m.held == nil || m.held.Hash != source.Hash {
+			found = append(found, source)
+		}
+	}
+	return found
+}
+
+// done tells whether the state handler has finished with the spec as it is:
+// committed it, or failed and said so. A state that asks for nothing is done.
+func (t *turn) done() bool {
+	spec, status := t.in.State.Spec, t.in.State.Status
+	if status.ObservedGeneration >= t.in.State.Generation || t.ended() {
+		return true
+	}
+	running := status.Transaction != nil && status.Transaction.Phase != "Idle"
+	return len(spec.Sources) == 0 && spec.DesiredState.IsZero() && !running
+}
+
+// ended tells whether the reported transaction is that of the spec as it is,
+// and over.
+func (t *turn) ended() bool {
+	last := t.in.State.Status.Transaction
+	return last != nil && last.Generation == t.in.State.Generation && last.Phase == "Idle" && last.Result != ""
+}
+
+// applied tells whether the node has committed a spec that had this source.
+func (t *turn) applied(source v1.Source) bool {
+	status := t.in.State.Status
+	if t.ended() {
+		return status.Transaction.Result == v1.TransactionCommitted
+	}
+	return slices.ContainsFunc(status.AppliedSources, func(s v1.Source) bool {
+		return s.Policy == source.Policy && s.Hash == source.Hash
+	})
+}
+
+// land finds out how what was in flight fared, and records it.
+func (t *turn) land() {
+	if t.in.State == nil {
+		return
+	}
+	flights := t.flights()
+	if len(flights) == 0 {
+		return
+	}
+	if !t.done() {
+		m := t.byName[flights[0].Policy]
+		if len(flights) == 1 && m != nil && m.readable() && m.policy.Hash == flights[0].Hash {
+			t.flying = m
+		} else {
+			t.superseded = true
+			t.note("the change in flight (%s) is not wanted any more", flights[0].Policy)
+		}
+		return
+	}
+	for _, source := range flights {
+		m := t.byName[source.Policy]
+		switch {
+		case t.applied(source) && t.adopt(m, source):
+		case m == nil || m.policy == nil: // It is gone, so it leaves the spec anyway.
+		default:
+			t.goBack = true
+			if len(flights) == 1 {
+				t.charge(m, source)
+			}
+		}
+	}
+}
+
+// adopt records the source as committed. It fails when what the source stands
+// for is not known any more.
+func (t *turn) adopt(m *member, source v1.Source) bool {
+	if m == nil || m.policy == nil {
+		return false
+	}
+	held := m.rendered()
+	held.Generation = source.Generation
+	if m.policy.Hash != source.Hash {
+		// It was edited since; the enactment still shows what it was then.
+		if m.enactment == nil || m.enactment.Status.PolicyGeneration != source.Generation {
+			return false
+		}
+		then, err := state.Parse(m.enactment.Status.DesiredState.Raw)
+		if err != nil || renderingHash(then, held.Priority) != source.Hash {
+			return false
+		}
+		held.State, held.Hash = then, source.Hash
+	}
+	var guardedBy []string
+	if t.ended() {
+		guardedBy = t.in.State.Status.Transaction.GuardedBy
+	}
+	m.commit(held, guardedBy)
+	if m.enactment != nil {
+		t.event(Event{
+			Policy: m.name, Reason: EventConfigured,
+			Message: fmt.Sprintf("node %s: generation %d is configured", t.in.Node, source.Generation),
+		})
+	}
+	t.note("policy %s: generation %d is committed", m.name, source.Generation)
+	return true
+}
+
+// charge records a failed transaction on the policy that was changed, once.
+// Nothing is charged for a transaction that was superseded, whose end is not
+// known, or that was of a generation that is over.
+func (t *turn) charge(m *member, source v1.Source) {
+	if !t.ended() || m.enactment == nil || source.Generation != m.policy.Generation {
+		return
+	}
+	last := t.in.State.Status.Transaction
+	switch last.Result {
+	case v1.TransactionRefused, v1.TransactionRolledBack, v1.TransactionRollbackIncomplete:
+	default:
+		return
+	}
+	// Before every attempt the enactment is made Progressing, so one that is
+	// Failing has been charged for it already.
+	if m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) {
+		return
+	}
+	attempts := int32(1)
+	if m.status.Retry != nil {
+		attempts = m.status.Retry.Attempts + 1
+	}
+	m.status.Retry = &v1.EnactmentRetry{Attempts: attempts}
+	m.status.GuardedBy = last.GuardedBy
+	m.status.Rollback = nil
+	if last.Result != v1.TransactionRefused {
+		m.status.Rollback = &v1.EnactmentRollback{Result: string(last.Result), Differences: last.Differences}
+	}
+	cause := last.Message
+	if cause == "" {
+		cause = fmt.Sprintf("the transaction ended as %s", last.Result)
+	}
+	next := failedRow(cause)
+	if !last.Final {
+		m.status.Retry.After = retryTime(t.in.Now, retryDelay(t.in.Node, m.name, attempts))
+		if attempts <= shownRetries {
+			next = retryingRow(cause, attempts)
+		}
+	}
+	m.show(next, t.in.Now)
+	t.reportFailure(m, last, attempts)
+}
+
+// reportFailure records events for the first failure and for a final one:
+// the attempts between say nothing new.
+func (t *turn) reportFailure(m *member, last *v1.Transaction, attempts int32) {
+	t.note("policy %s: attempt %d of generation %d failed: %s", m.name, attempts, m.policy.Generation, last.Message)
+	if attempts > 1 && !last.Final {
+		return
+	}
+	message := oneLine(fmt.Sprintf("node %s: %s", t.in.Node, last.Message), 0)
+	t.event(Event{Policy: m.name, Warning: true, Reason: EventReconcileFailed, Message: message})
+	if last.Result == v1.TransactionRolledBack {
+		t.event(Event{
+			Policy: m.name, Reason: EventRolledBack,
+			Message: fmt.Sprintf("node %s: generation %d was rolled back", t.in.Node, m.policy.Generation),
+		})
+	}
+}

@@ -1,0 +1,191 @@
+package desired
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// member is one policy's standing on the node.
+type member struct {
+	name string
+	// policy is nil when it does not select the node (any more), or when the
+	// enactment is that of an earlier policy of the same name.
+	policy *Policy
+	// enactment is nil until it is created.
+	enactment *v1.NodeNetworkConfigurationEnactment
+	// status is the enactment's, as it shall be.
+	status v1.NodeNetworkConfigurationEnactmentStatus
+	// held is what of the policy the node has committed.
+	held *Contribution
+	// conflict keeps the policy's rendering out.
+	conflict *Conflict
+}
+
+// members pairs policies and enactments, in merge order.
+func members(in Input) []*member {
+	byName := make(map[string]*member, len(in.Policies))
+	var all []*member
+	add := func(name string) *member {
+		m := &member{name: name}
+		byName[name] = m
+		all = append(all, m)
+		return m
+	}
+	for i := range in.Policies {
+		add(in.Policies[i].Name).policy = &in.Policies[i]
+	}
+	for i := range in.Enactments {
+		enactment := &in.Enactments[i]
+		name := policyOf(enactment, in.Node)
+		m := byName[name]
+		if m == nil {
+			m = add(name)
+		}
+		m.enactment = enactment
+		if m.policy != nil && ownerUID(enactment) != m.policy.UID {
+			m.policy = nil
+		}
+		m.begin()
+	}
+	slices.SortFunc(all, func(a, b *member) int {
+		return cmp.Or(Precedence(a.place(), b.place()), cmp.Compare(a.name, b.name))
+	})
+	return all
+}
+
+// ownerUID is the UID of the policy that the enactment belongs to, empty when
+// it is not written down.
+func ownerUID(enactment *v1.NodeNetworkConfigurationEnactment) types.UID {
+	for _, owner := range enactment.OwnerReferences {
+		if owner.Kind == policyKind {
+			return owner.UID
+		}
+	}
+	return ""
+}
+
+func policyOf(enactment *v1.NodeNetworkConfigurationEnactment, node string) string {
+	if name := enactment.Labels[v1.EnactmentPolicyLabel]; name != "" {
+		return name
+	}
+	return strings.TrimPrefix(enactment.Name, node+".")
+}
+
+// begin takes over what the enactment says.
+func (m *member) begin() {
+	old := m.enactment.Status
+	m.status = old
+	if committed := old.Committed; committed != nil {
+		m.held = m.heldFrom(committed)
+	}
+	if m.policy == nil {
+		return
+	}
+	m.status.PolicyGeneration = m.policy.Generation
+	m.status.ObservedGeneration = m.enactment.Generation
+	if old.PolicyGeneration != m.policy.Generation {
+		m.status.Retry, m.status.Rollback = nil, nil
+		if m.changed() {
+			m.status.GuardedBy = nil
+		}
+	}
+	if m.policy.Waiting == "" {
+		m.status.DesiredState = sameOr(old.DesiredState, m.policy.Document)
+		m.status.CapturedStates = m.policy.Captured
+		m.status.Features = m.policy.Features
+	}
+}
+
+// heldFrom reads what was committed. A document that cannot be read any more
+// holds nothing.
+func (m *member) heldFrom(committed *v1.CommittedPolicy) *Contribution {
+	held := &Contribution{
+		Policy: m.name, Generation: committed.Generation, Hash: committed.Hash,
+		Priority: committed.Priority, Created: committed.Created.Time,
+	}
+	if m.policy != nil && m.policy.Hash == committed.Hash {
+		held.State = m.policy.State
+		return held
+	}
+	parsed, err := state.Parse(committed.DesiredState.Raw)
+	if err != nil {
+		return nil
+	}
+	held.State = parsed
+	return held
+}
+
+// place is the member's place in the merge order.
+func (m *member) place() Contribution {
+	switch {
+	case m.policy != nil:
+		return m.rendered()
+	case m.held != nil:
+		return *m.held
+	}
+	return Contribution{Policy: m.name}
+}
+
+// rendered is what the policy would put into the node's state now.
+func (m *member) rendered() Contribution {
+	p := m.policy
+	return Contribution{
+		Policy: p.Name, Generation: p.Generation, Hash: p.Hash,
+		Priority: p.Priority, Created: p.Created, State: p.State,
+	}
+}
+
+// readable tells whether the policy came out as a state.
+func (m *member) readable() bool {
+	return m.policy != nil && m.policy.Err == nil && m.policy.Waiting == ""
+}
+
+// changed tells whether the policy's rendering is not what is committed.
+func (m *member) changed() bool {
+	return m.readable() && (m.held == nil || m.held.Hash != m.policy.Hash)
+}
+
+func (m *member) approved() bool {
+	return m.policy != nil && m.enactment != nil && m.enactment.Spec.ApprovedGeneration == m.policy.Generation
+}
+
+func (m *member) aborted() bool {
+	return !m.approved() && m.enactment != nil && m.enactment.Spec.AbortedGeneration == m.policy.Generation
+}
+
+// failed tells whether this generation was tried on the node and failed.
+func (m *member) failed() bool { return m.status.Retry != nil }
+
+// retryIn is how long until the policy may be tried again; false when never.
+func (m *member) retryIn(now time.Time) (time.Duration, bool) {
+	switch {
+	case m.status.Retry == nil:
+		return 0, true
+	case m.status.Retry.After == nil:
+		return 0, false
+	}
+	return max(0, m.status.Retry.After.Sub(now)), true
+}
+
+// commit records that the node has this state of the policy.
+func (m *member) commit(held Contribution, guardedBy []string) {
+	m.held = &held
+	m.status.Committed = &v1.CommittedPolicy{
+		Generation: held.Generation, Hash: held.Hash, Priority: held.Priority,
+		Created: metav1.Time{Time: held.Created}, DesiredState: v1.NewState(held.State.JSON()),
+	}
+	m.status.Retry, m.status.Rollback = nil, nil
+	m.status.GuardedBy = guardedBy
+}
+
+func (m *member) show(r row, now time.Time) {
+	m.status.Conditions = r.onto(m.status.Conditions, m.policy.Generation, metav1.Time{Time: now})
+}

@@ -1,0 +1,121 @@
+package desired
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// Messages of an enactment's conditions (api-contract).
+const (
+	messageProgressing = "Applying desired state"
+	messageSuccess     = "successfully reconciled"
+	messagePending     = "Waiting for progressing nodes to finish"
+	messageUnmanaged   = "node is not managed (NodeNetworkState.spec.managed is false)"
+	messageNoState     = "Waiting for the NodeNetworkState of this node"
+	messageGoingBack   = "Waiting for this node to settle on its committed state"
+)
+
+// row is one line of the enactment's condition table: all five conditions.
+type row struct {
+	failing, available, progressing, pending, aborted metav1.ConditionStatus
+
+	reason v1.ConditionReason
+	// abortedReason differs from reason in the failed rows: a quirk that
+	// scripts for the older project compare exactly.
+	abortedReason v1.ConditionReason
+	// message stands on the conditions that are True.
+	message string
+}
+
+const (
+	yes     = metav1.ConditionTrue
+	no      = metav1.ConditionFalse
+	unknown = metav1.ConditionUnknown
+)
+
+func unknownRow() row {
+	return row{unknown, unknown, unknown, unknown, unknown, "", "", ""}
+}
+
+func progressingRow() row {
+	const reason = v1.ReasonConfigurationProgressing
+	return row{unknown, unknown, yes, no, no, reason, reason, messageProgressing}
+}
+
+func successRow() row {
+	const reason = v1.ReasonSuccessfullyConfigured
+	return row{no, yes, no, no, no, reason, reason, messageSuccess}
+}
+
+func failedRow(cause string) row {
+	return row{
+		yes, no, no, no, no,
+		v1.ReasonFailedToConfigure, v1.ReasonSuccessfullyConfigured, oneLine(cause, 0),
+	}
+}
+
+func retryingRow(cause string, attempt int32) row {
+	suffix := fmt.Sprintf(" Retrying %d/%d", attempt, shownRetries)
+	return row{
+		yes, no, yes, no, no,
+		v1.ReasonRetrying, v1.ReasonSuccessfullyConfigured, oneLine(cause, len(suffix)) + suffix,
+	}
+}
+
+func pendingRow(message string) row {
+	const reason = v1.ReasonMaxUnavailableLimitReached
+	return row{no, no, no, yes, no, reason, reason, message}
+}
+
+func abortedRow(enactment string) row {
+	const reason = v1.ReasonConfigurationAborted
+	message := fmt.Sprintf("reconciliation of enactment %q has aborted", enactment)
+	return row{no, no, no, no, yes, reason, reason, message}
+}
+
+// onto writes the row over the conditions that were. What does not change
+// stays as it is, times included.
+func (r row) onto(old []v1.Condition, generation int64, now metav1.Time) []v1.Condition {
+	conditions := make([]v1.Condition, 0, 5)
+	set := func(kind v1.ConditionType, status metav1.ConditionStatus, reason v1.ConditionReason) {
+		next := v1.Condition{Type: kind, Status: status, Reason: reason, ObservedGeneration: generation}
+		if status == yes {
+			next.Message = r.message
+		}
+		conditions = append(conditions, dated(next, old, now))
+	}
+	set(v1.EnactmentFailing, r.failing, r.reason)
+	set(v1.EnactmentAvailable, r.available, r.reason)
+	set(v1.EnactmentProgressing, r.progressing, r.reason)
+	set(v1.EnactmentPending, r.pending, r.reason)
+	set(v1.EnactmentAborted, r.aborted, r.abortedReason)
+	return conditions
+}
+
+// dated stamps the condition: a transition only when the status changed.
+func dated(next v1.Condition, old []v1.Condition, now metav1.Time) v1.Condition {
+	next.LastHeartbeatTime, next.LastTransitionTime = now, now
+	i := slices.IndexFunc(old, func(c v1.Condition) bool { return c.Type == next.Type })
+	if i < 0 {
+		return next
+	}
+	if old[i].Status == next.Status {
+		next.LastTransitionTime = old[i].LastTransitionTime
+	}
+	same := next
+	same.LastHeartbeatTime = old[i].LastHeartbeatTime
+	if same == old[i] {
+		return same
+	}
+	return next
+}
+
+func conditionIs(conditions []v1.Condition, kind v1.ConditionType, status metav1.ConditionStatus) bool {
+	return slices.ContainsFunc(conditions, func(c v1.Condition) bool {
+		return c.Type == kind && c.Status == status
+	})
+}

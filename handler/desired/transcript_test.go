@@ -1,0 +1,183 @@
+package desired
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
+
+// TestTranscripts plays testdata/*.txt: commands, then "----" and what was
+// decided. Commands are those of world.command below.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(raw))
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(raw), got); diff != "" {
+				t.Errorf("%s", diff)
+			}
+		})
+	}
+}
+
+func play(t *testing.T, script string) string {
+	w := newWorld(t)
+	var out strings.Builder
+	for block := range strings.SplitSeq(strings.TrimSpace(script), "\n\n") {
+		commands, _, _ := strings.Cut(block, "\n----")
+		out.WriteString(commands + "\n----\n")
+		for line := range strings.Lines(commands) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				w.command(line)
+			}
+		}
+		out.WriteString(w.settle() + "\n")
+	}
+	return out.String()
+}
+
+// settle decides until there is nothing to do, and tells what was decided.
+func (w *world) settle() string {
+	var out strings.Builder
+	for range 5 {
+		d := w.decide()
+		for _, s := range d.Statuses {
+			fmt.Fprintf(&out, "status %s: %s\n", strings.TrimPrefix(s.Name, node+"."), standing(s.Status))
+		}
+		if d.Spec != nil {
+			fmt.Fprintf(&out, "spec %s\n", specLine(d.Spec))
+		}
+		for _, e := range d.Create {
+			fmt.Fprintf(&out, "create %s\n", e.Name)
+		}
+		for _, name := range d.Delete {
+			fmt.Fprintf(&out, "delete %s\n", name)
+		}
+		for _, e := range d.Events {
+			fmt.Fprintf(&out, "event %s %s: %s\n", e.Policy, e.Reason, e.Message)
+		}
+		if d.Empty() {
+			if d.RequeueAfter > 0 {
+				fmt.Fprintf(&out, "again in %s\n", d.RequeueAfter.Round(time.Second))
+			}
+			return out.String()
+		}
+		w.write(d, 1000)
+	}
+	w.t.Errorf("still something to do:\n%s", out.String())
+	return out.String()
+}
+
+func specLine(spec *Spec) string {
+	var sources []string
+	for _, s := range spec.Sources {
+		sources = append(sources, fmt.Sprintf("%s@g%d", s.Policy, s.Generation))
+	}
+	line := fmt.Sprintf("%v", sources)
+	if spec.Policy != "" {
+		line += " changes " + spec.Policy
+	}
+	if spec.ProbeTimeoutSeconds != nil {
+		line += fmt.Sprintf(" window %ds", *spec.ProbeTimeoutSeconds)
+	}
+	return line + " " + string(spec.DesiredState.Raw)
+}
+
+func (w *world) command(line string) {
+	verb, rest, _ := strings.Cut(line, " ")
+	name, argument, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "policy": // NAME STATE
+		w.policy(name, argument, 0)
+	case "priority": // NAME N STATE
+		number, text, _ := strings.Cut(argument, " ")
+		var priority int32
+		fmt.Sscan(number, &priority)
+		w.policy(name, text, priority)
+	case "window": // NAME SECONDS
+		var seconds int32
+		fmt.Sscan(argument, &seconds)
+		w.policies[name].ProbeTimeoutSeconds = &seconds
+	case "broken": // NAME MESSAGE
+		w.policy(name, "{}", 0)
+		w.policies[name].Rendering, w.policies[name].Err = Rendering{}, fmt.Errorf("%s", argument)
+	case "touch": // NAME: a new generation that says the same
+		w.policies[name].Generation++
+	case "delete":
+		delete(w.policies, name)
+	case "deselect":
+		w.deselected[name] = true
+	case "select":
+		w.deselected[name] = false
+	case "approve":
+		w.approve(name)
+	case "abort":
+		w.abort(name)
+	case "settle":
+	case "sleep": // DURATION
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.now = w.now.Add(d)
+	default:
+		w.stateCommand(verb, rest)
+	}
+}
+
+func (w *world) stateCommand(verb, rest string) {
+	switch verb {
+	case "begin":
+		w.handle("Probing", "", false, "")
+	case "commit":
+		w.handle("Idle", v1.TransactionCommitted, false, "")
+	case "refuse":
+		w.handle("Idle", v1.TransactionRefused, false, rest)
+	case "malformed":
+		w.handle("Idle", v1.TransactionRefused, true, rest)
+	case "fail":
+		w.handle("Idle", v1.TransactionRolledBack, false, rest)
+	case "lose":
+		w.handle("Idle", v1.TransactionRolledBack, true, rest)
+	case "wreck":
+		w.handle("Idle", v1.TransactionRollbackIncomplete, false, rest)
+	case "supersede":
+		w.handle("Idle", v1.TransactionSuperseded, false, rest)
+	case "managed":
+		is := rest == "true"
+		w.state.Spec.Managed = &is
+		w.state.Generation++
+	case "by-hand": // STATE: somebody writes spec.desiredState
+		w.state.Spec.DesiredState = v1.NewState(stateOf(w.t, rest).JSON())
+		w.state.Generation++
+	case "lose-enactments":
+		clear(w.enactments)
+	case "no-state":
+		w.state = nil
+	default:
+		w.t.Fatalf("unknown command %q", verb)
+	}
+}

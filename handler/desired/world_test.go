@@ -1,0 +1,212 @@
+package desired
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+const node = "n1"
+
+// world is one node's objects, with a state handler and a rollout controller
+// that do as they are told.
+type world struct {
+	t          testing.TB
+	now        time.Time
+	uids       int
+	policies   map[string]*Policy
+	deselected map[string]bool
+	enactments map[string]*v1.NodeNetworkConfigurationEnactment
+	state      *v1.NodeNetworkState
+	// applied is the document that the state handler committed last.
+	applied []byte
+	writes  int
+}
+
+func newWorld(t testing.TB) *world {
+	return &world{
+		t: t, now: time.Unix(1_000_000, 0),
+		policies: map[string]*Policy{}, deselected: map[string]bool{},
+		enactments: map[string]*v1.NodeNetworkConfigurationEnactment{},
+		state:      &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node, Generation: 1}},
+	}
+}
+
+// stored is the object as it comes back from the API server.
+func stored[T any](w *world, object *T) *T {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	again := new(T)
+	if err := json.Unmarshal(raw, again); err != nil {
+		w.t.Fatal(err)
+	}
+	return again
+}
+
+// policy creates or edits one.
+func (w *world) policy(name, text string, priority int32) {
+	p := w.policies[name]
+	if p == nil {
+		w.uids++
+		p = &Policy{Name: name, UID: types.UID(fmt.Sprint("uid-", w.uids)), Created: w.now}
+		w.policies[name] = p
+	}
+	p.Generation++
+	p.Priority = priority
+	p.Rendering, p.Err = Render(stateOf(w.t, text).JSON(), priority, true)
+}
+
+func (w *world) input() Input {
+	in := Input{Node: node, NodeUID: "node-uid", Now: w.now, State: w.state}
+	for _, name := range slices.Sorted(maps.Keys(w.policies)) {
+		if !w.deselected[name] {
+			in.Policies = append(in.Policies, *w.policies[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.enactments)) {
+		in.Enactments = append(in.Enactments, *w.enactments[name])
+	}
+	return in
+}
+
+// decide makes one decision; write carries out its first `most` writes.
+func (w *world) decide() Decision { return Decide(w.input()) }
+
+func (w *world) write(d Decision, most int) {
+	step := func() bool {
+		most--
+		if most >= 0 {
+			w.writes++
+		}
+		return most >= 0
+	}
+	for _, s := range d.Statuses {
+		if step() {
+			w.enactments[s.Name].Status = s.Status
+			w.enactments[s.Name] = stored(w, w.enactments[s.Name])
+		}
+	}
+	if d.Spec != nil && step() {
+		w.checkSpec(d.Spec)
+		w.state.Spec.DesiredState, w.state.Spec.Sources = d.Spec.DesiredState, d.Spec.Sources
+		w.state.Generation++
+		w.state = stored(w, w.state)
+	}
+	for _, object := range d.Create {
+		if step() {
+			object = stored(w, object)
+			object.Status = v1.NodeNetworkConfigurationEnactmentStatus{}
+			object.Generation, object.CreationTimestamp = 1, metav1.Time{Time: w.now}
+			w.enactments[object.Name] = stored(w, object)
+		}
+	}
+	for _, name := range d.Delete {
+		if step() {
+			delete(w.enactments, name)
+		}
+	}
+}
+
+// checkSpec: what is written differs from what is committed by one policy.
+func (w *world) checkSpec(spec *Spec) {
+	var different []string
+	for _, source := range spec.Sources {
+		e := w.enactments[v1.EnactmentName(node, source.Policy)]
+		if e == nil || e.Status.Committed == nil || e.Status.Committed.Hash != source.Hash {
+			different = append(different, source.Policy)
+		}
+	}
+	if len(different) > 1 {
+		w.t.Errorf("the spec differs from what is committed by %v", different)
+	}
+	if len(different) == 1 && different[0] != spec.Policy {
+		w.t.Errorf("the spec changes %v and says %q", different, spec.Policy)
+	}
+}
+
+func (w *world) enactment(policy string) *v1.NodeNetworkConfigurationEnactment {
+	e := w.enactments[v1.EnactmentName(node, policy)]
+	if e == nil {
+		w.t.Fatalf("policy %s has no enactment", policy)
+	}
+	return e
+}
+
+func (w *world) approve(policy string) {
+	e := w.enactment(policy)
+	e.Spec = v1.NodeNetworkConfigurationEnactmentSpec{ApprovedGeneration: w.policies[policy].Generation}
+	e.Generation++
+}
+
+func (w *world) abort(policy string) {
+	e := w.enactment(policy)
+	e.Spec = v1.NodeNetworkConfigurationEnactmentSpec{AbortedGeneration: w.policies[policy].Generation}
+	e.Generation++
+}
+
+// pending tells whether the state handler has something to do.
+func (w *world) pending() bool { return w.state.Status.ObservedGeneration < w.state.Generation }
+
+// handle plays the state handler: it begins the transaction, or ends it.
+func (w *world) handle(phase string, result v1.TransactionResult, final bool, message string) {
+	document := w.state.Spec.DesiredState.Raw
+	status := &w.state.Status
+	if sameDocument(document, w.applied) || (len(document) == 0 && len(w.applied) == 0) {
+		status.ObservedGeneration, status.AppliedSources = w.state.Generation, w.state.Spec.Sources
+		return
+	}
+	status.Transaction = &v1.Transaction{
+		Generation: w.state.Generation, Phase: phase, Sources: w.state.Spec.Sources,
+		Result: result, Final: final, Message: message, GuardedBy: []string{"dns"},
+	}
+	switch result {
+	case v1.TransactionCommitted:
+		w.applied = document
+		status.ObservedGeneration, status.AppliedSources = w.state.Generation, w.state.Spec.Sources
+	case v1.TransactionRolledBack, v1.TransactionRefused, v1.TransactionRollbackIncomplete:
+		if final {
+			status.ObservedGeneration = w.state.Generation
+		}
+	}
+}
+
+// standing is an enactment in one line.
+func standing(s v1.NodeNetworkConfigurationEnactmentStatus) string {
+	var is []string
+	message := ""
+	for _, c := range s.Conditions {
+		if c.Status == metav1.ConditionTrue {
+			is, message = append(is, string(c.Type)), c.Message
+		}
+	}
+	if is == nil {
+		is = []string{"Unknown"}
+	}
+	line := fmt.Sprintf("g%d %s", s.PolicyGeneration, strings.Join(is, "+"))
+	if message != "" {
+		line += fmt.Sprintf(" %q", message)
+	}
+	if s.Committed != nil {
+		line += fmt.Sprintf(" committed=g%d", s.Committed.Generation)
+	}
+	if s.Retry != nil && s.Retry.After == nil {
+		line += fmt.Sprintf(" final after %d", s.Retry.Attempts)
+	} else if s.Retry != nil {
+		line += fmt.Sprintf(" failed=%d", s.Retry.Attempts)
+	}
+	if s.Rollback != nil {
+		line += " " + s.Rollback.Result
+	}
+	return line
+}
