@@ -164,3 +164,24 @@ func dnsOf(value any) DNS {
 		Options: texts(tree["options"]),
 	}
 }
+
+// String says the rule the way ip-rule does.
+func (r RouteRule) String() string {
+	line := "rule"
+	if r.HasPriority {
+		line = fmt.Sprintf("rule %d:", r.Priority)
+	}
+	if r.From != "" {
+		line += " from " + r.From
+	}
+	if r.To != "" {
+		line += " to " + r.To
+	}
+	if r.Interface != "" {
+		line += " iif " + r.Interface
+	}
+	if action := text(r.tree["action"]); action != "" {
+		return line + " " + action
+	}
+	return line + fmt.Sprintf(" lookup %d", r.TableID)
+}

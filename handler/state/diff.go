@@ -1,0 +1,132 @@
+package state
+
+import (
+	"slices"
+	"strings"
+)
+
+// Diff is everything in which two reported states of a node differ: Want is
+// the value before, Got the one after. What NetworkManager does not manage
+// (pods' interfaces) and what only counts down is left out. Of routes that
+// nobody configured the metric is left out too: it is chosen anew whenever a
+// device comes up.
+func Diff(before, after State) []Difference {
+	one, other := leaves(comparable(before)), leaves(comparable(after))
+	paths := make([]string, 0, len(one))
+	for path := range one {
+		paths = append(paths, path)
+	}
+	for path := range other {
+		if _, both := one[path]; !both {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	var found []Difference
+	gone := map[string]bool{}
+	for _, path := range paths {
+		want, had := one[path]
+		got, has := other[path]
+		if had && has && want == got {
+			continue
+		}
+		if name, rest, nested := strings.Cut(path, "]."); nested && gone[name+"]"] && rest != "" {
+			continue // Said already: the whole interface came or went.
+		}
+		if want == wholeInterface || got == wholeInterface {
+			gone[path] = true
+		}
+		found = append(found, Difference{Path: path, Want: want, Got: got})
+	}
+	return found
+}
+
+// wholeInterface stands for an interface's being there at all.
+const wholeInterface = "the interface"
+
+// leaves are the values of a state by their paths. List entries go by their
+// natural key, so that order does not matter where it has no meaning.
+func leaves(s State) map[string]string {
+	found := map[string]string{}
+	for _, one := range s.Interfaces() {
+		if one.State == "ignore" {
+			continue
+		}
+		path := "interfaces[" + one.Name + "]"
+		if isUserspace(one.Type) {
+			path = "interfaces[" + one.Name + " " + one.Type + "]"
+		}
+		found[path] = wholeInterface
+		for key, value := range one.tree {
+			if key != "name" {
+				addLeaves(found, path+"."+key, value)
+			}
+		}
+	}
+	routeLeaves(found, s)
+	for key, value := range s.tree {
+		if key != "interfaces" && key != "routes" {
+			addLeaves(found, key, value)
+		}
+	}
+	return found
+}
+
+func routeLeaves(found map[string]string, s State) {
+	ignored := map[string]bool{}
+	for _, one := range s.Interfaces() {
+		ignored[one.Name] = one.State == "ignore"
+	}
+	for _, route := range s.Routes() {
+		if !ignored[route.NextHopInterface] {
+			found["routes.config["+route.String()+"]"] = shown(route.tree)
+		}
+	}
+	for _, route := range s.RunningRoutes() {
+		if !ignored[route.NextHopInterface] {
+			route.HasMetric = false
+			found["routes.running["+route.String()+"]"] = route.String()
+		}
+	}
+}
+
+func addLeaves(found map[string]string, path string, value any) {
+	switch value := value.(type) {
+	case nil:
+	case map[string]any:
+		for key, item := range value {
+			if key != "neighbors" { // They announce themselves again in their own time.
+				addLeaves(found, path+"."+key, item)
+			}
+		}
+	case []any:
+		for _, item := range value {
+			tree := object(item)
+			if key := naturalKey(tree); key != "" {
+				addLeaves(found, path+"["+entryName(tree, key)+"]", item)
+				continue
+			}
+			addItem(found, path, item)
+		}
+	default:
+		found[path] = normalText(text(value))
+	}
+}
+
+// entryName tells two addresses apart that differ in the prefix only.
+func entryName(tree map[string]any, key string) string {
+	if key == "ip" {
+		return normalAddress(tree)
+	}
+	return text(tree[key])
+}
+
+// addItem adds an entry of a list without keys: the order of name servers
+// means something, so it stays.
+func addItem(found map[string]string, path string, item any) {
+	if before := found[path]; before != "" {
+		found[path] = before + ", " + shown(item)
+		return
+	}
+	found[path] = shown(item)
+}

@@ -1,0 +1,220 @@
+package state
+
+import (
+	"slices"
+	"strings"
+)
+
+// Missing is what of desired does not hold in current, in desired's order.
+//
+// It is as strict as nmstate's own verification and never stricter, so that a
+// state that was applied never shows a difference: what nmstate only writes
+// (passwords, copy-mac-from), what it chooses itself and what current does not
+// report at all is not compared, except where its absence is the difference:
+// an interface, its MTU, an address, a port, a bond's mode, a route.
+func Missing(desired, current State) []Difference {
+	c := newComparison(current)
+	for _, want := range desired.Interfaces() {
+		c.inter(want)
+	}
+	c.routes(desired, current)
+	c.rules(desired.RouteRules(), current.RouteRules())
+	c.dns(desired, current)
+	c.hostname(object(desired.tree["hostname"]), object(current.tree["hostname"]))
+	c.openVSwitch(object(desired.tree["ovs-db"]), object(current.tree["ovs-db"]))
+	c.ovn(object(desired.tree["ovn"]), object(current.tree["ovn"]))
+	return c.found
+}
+
+// comparison collects what is missing, and finds things in the current state.
+type comparison struct {
+	byName map[string][]Interface
+	// others finds an interface by its other names: alternative and profile.
+	others map[string]string
+	// controllers are the interfaces that list a name among their ports.
+	controllers map[string][]string
+	all         []Interface
+	found       []Difference
+}
+
+func newComparison(current State) *comparison {
+	c := &comparison{
+		byName:      map[string][]Interface{},
+		others:      map[string]string{},
+		controllers: map[string][]string{},
+	}
+	for _, got := range current.Interfaces() {
+		if got.IsAbsent() {
+			continue
+		}
+		c.all = append(c.all, got)
+		c.byName[got.Name] = append(c.byName[got.Name], got)
+		for _, port := range got.Ports() {
+			c.controllers[port] = append(c.controllers[port], got.Name)
+		}
+		for _, other := range objects(got.tree["alt-names"]) {
+			c.others[text(other["name"])] = got.Name
+		}
+		if got.ProfileName != "" {
+			c.others[got.ProfileName] = got.Name
+		}
+	}
+	return c
+}
+
+func (c *comparison) add(path, want, got string) {
+	c.found = append(c.found, Difference{Path: path, Want: want, Got: got})
+}
+
+// kernelName is the current name of what a document calls name.
+func (c *comparison) kernelName(name string) string {
+	if _, there := c.byName[name]; there {
+		return name
+	}
+	if other, there := c.others[name]; there {
+		return other
+	}
+	return name
+}
+
+// find is the current interface that want is about.
+func (c *comparison) find(want Interface) (Interface, bool) {
+	switch text(want.tree["identifier"]) {
+	case "mac-address":
+		if got, ok := c.byHardware(want, "permanent-mac-address", "mac-address"); ok {
+			return got, true
+		}
+	case "pci-address":
+		if got, ok := c.byHardware(want, "pci-address"); ok {
+			return got, true
+		}
+	}
+	for _, got := range c.byName[c.kernelName(want.Name)] {
+		if want.Type == "" || isUserspace(want.Type) == isUserspace(got.Type) {
+			return got, true
+		}
+	}
+	return Interface{}, false
+}
+
+// byHardware finds an interface by an address, which desired gives under the
+// last of the keys. The exact name wins among several with that address.
+func (c *comparison) byHardware(want Interface, keys ...string) (Interface, bool) {
+	address := normalMAC(text(want.tree[keys[len(keys)-1]]))
+	var found []Interface
+	for _, key := range keys {
+		for _, got := range c.all {
+			if address != "" && !isVirtual(got.Type) && normalMAC(text(got.tree[key])) == address {
+				found = append(found, got)
+			}
+		}
+	}
+	for _, got := range found {
+		if got.Name == want.Name || got.ProfileName == want.Name {
+			return got, true
+		}
+	}
+	if len(found) == 0 {
+		return Interface{}, false
+	}
+	return found[0], true
+}
+
+// isUserspace tells the types that live beside the kernel's names: an OVS
+// bridge and its internal interface may share a name.
+func isUserspace(kind string) bool { return kind == "ovs-bridge" || kind == "ipsec" }
+
+// isVirtual tells the types that cease to exist when they are taken away.
+func isVirtual(kind string) bool {
+	switch kind {
+	case "", "ethernet", "veth", "infiniband", "loopback", "tun", "unknown":
+		return false
+	}
+	_, known := interfaceSchemas()[kind]
+	return known
+}
+
+func (c *comparison) inter(want Interface) {
+	path := "interfaces[" + want.Name + "]"
+	got, there := c.find(want)
+	switch strings.ToLower(want.State) {
+	case "ignore", "unknown":
+		return
+	case "absent":
+		if there && isVirtual(got.Type) {
+			c.add(path, "", "the "+got.Type)
+		}
+		return
+	case "down":
+		// nmstate removes a virtual interface that is to be down; what a
+		// physical one then looks like depends on its driver.
+		if there && isVirtual(got.Type) && got.State == "up" {
+			c.add(path+".state", "down", "up")
+		}
+		return
+	}
+	if !there {
+		c.add(path, "the interface", "")
+		return
+	}
+	c.kind(path, want, got)
+	if got.State != "" && got.State != "up" && got.State != "unknown" && got.State != want.State {
+		c.add(path+".state", "up", got.State)
+	}
+	c.controller(path, want, got)
+	c.family(path, IPv4, want, got)
+	c.family(path, IPv6, want, got)
+	c.altNames(path, want, got)
+	c.ports(path, want, got)
+	c.sections(path, want, got)
+}
+
+func (c *comparison) kind(path string, want, got Interface) {
+	switch {
+	case want.Type == "" || want.Type == "unknown" || got.Type == "" || want.Type == got.Type:
+	case isEthernet(want.Type) && isEthernet(got.Type):
+	case got.Type == "tun" || got.Type == "unknown":
+		// OVS with a user space datapath shows its interfaces as tun.
+	default:
+		c.add(path+".type", want.Type, got.Type)
+	}
+}
+
+// isEthernet: nmstate takes a veth for an ethernet, whichever way it is asked.
+func isEthernet(kind string) bool { return kind == "ethernet" || kind == "veth" }
+
+func (c *comparison) controller(path string, want, got Interface) {
+	wanted, said := want.Controller()
+	if !said {
+		return
+	}
+	reported, _ := got.Controller()
+	actual := c.controllers[got.Name]
+	for _, one := range slices.Concat(actual, []string{reported}) {
+		if one == wanted || one == c.kernelName(wanted) {
+			return
+		}
+	}
+	switch {
+	case wanted != "":
+		c.add(path+".controller", wanted, strings.Join(actual, ", "))
+	case len(actual) > 0:
+		c.add(path+".controller", "", strings.Join(actual, ", "))
+	}
+}
+
+func (c *comparison) altNames(path string, want, got Interface) {
+	have := map[string]bool{}
+	for _, one := range objects(got.tree["alt-names"]) {
+		have[text(one["name"])] = text(one["state"]) != "absent"
+	}
+	for _, one := range objects(want.tree["alt-names"]) {
+		name, wanted := text(one["name"]), text(one["state"]) != "absent"
+		switch {
+		case wanted && !have[name]:
+			c.add(path+".alt-names", name, "")
+		case !wanted && have[name]:
+			c.add(path+".alt-names", "", name)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package state
+
+import (
+	"encoding/json"
+	"net/netip"
+	"strings"
+)
+
+// hiddenSecret is what nmstate reports instead of a secret.
+const hiddenSecret = "<_password_hid_by_nmstate>"
+
+// sections compares what an interface says apart from addresses and ports,
+// which have rules of their own.
+func (c *comparison) sections(path string, want, got Interface) {
+	for _, key := range sortedKeys(want.tree) {
+		switch key {
+		case "name", "type", "state", "controller", "master", "ipv4", "ipv6", "alt-names", "bridge", "link-aggregation", "bond":
+		case "vrf":
+			c.value(path+".vrf.route-table-id", "route-table-id", object(want.tree["vrf"])["route-table-id"], object(got.tree["vrf"])["route-table-id"])
+		case "ethernet":
+			c.ethernet(path+".ethernet", object(want.tree[key]), object(got.tree[key]))
+		case "mtu", "mac-address":
+			if isUserspace(want.Type) && got.tree[key] == nil {
+				continue
+			}
+			c.value(path+"."+key, key, want.tree[key], got.tree[key])
+		default:
+			c.value(path+"."+key, key, want.tree[key], got.tree[key])
+		}
+	}
+}
+
+func (c *comparison) ethernet(path string, want, got map[string]any) {
+	negotiated, _ := truth(want["auto-negotiation"])
+	for _, key := range sortedKeys(want) {
+		if negotiated && (key == "speed" || key == "duplex") {
+			continue
+		}
+		c.value(path+"."+key, key, want[key], got[key])
+	}
+}
+
+// isWriteOnly tells the keys that nmstate does not report, reports in another
+// form, or takes for a hint.
+func isWriteOnly(key string) bool {
+	switch key {
+	case "identifier", "copy-mac-from", "wait-ip", "profile-name", "driver", "min-mtu", "max-mtu",
+		"permanent-mac-address", "pci-address", "802.1x", "dispatch", "libreswan", "neighbors",
+		"max-vfs", "iface-name", "mka-cak", "mka-ckn", "psk",
+		"allow-extra-ports", "allow-extra-patch-ports", "allow-extra-address",
+		"gc-timer", "hello-timer", "pkey":
+		return true
+	}
+	return false
+}
+
+// isEssential tells the keys whose absence from a report is a difference.
+func isEssential(key string) bool {
+	switch key {
+	case "mtu", "mac-address", "id", "base-iface", "route-table-id", "total-vfs", "remote", "peer", "port1", "port2":
+		return true
+	}
+	return false
+}
+
+// namesInterface tells the keys whose value is an interface's name.
+func namesInterface(key string) bool {
+	switch key {
+	case "base-iface", "port1", "port2", "interlink":
+		return true
+	}
+	return false
+}
+
+// value compares what desired says under a key with what current reports.
+func (c *comparison) value(path, key string, want, got any) {
+	if want == nil || isWriteOnly(key) {
+		return
+	}
+	switch want := want.(type) {
+	case map[string]any:
+		c.tree(path, want, object(got))
+	case []any:
+		c.list(path, want, got)
+	default:
+		if namesInterface(key) {
+			c.scalar(path, key, c.kernelName(text(want)), got)
+			return
+		}
+		c.scalar(path, key, want, got)
+	}
+}
+
+func (c *comparison) tree(path string, want, got map[string]any) {
+	for _, key := range sortedKeys(want) {
+		have := got[key]
+		if key == "accept-all-mac" || key == "promiscuous" {
+			have = firstOf(got, "promiscuous", "accept-all-mac")
+		}
+		c.value(path+"."+key, key, want[key], have)
+	}
+}
+
+func (c *comparison) scalar(path, key string, want, got any) {
+	switch {
+	case got == nil:
+		if isEssential(key) && shown(want) != "" {
+			c.add(path, shown(want), "")
+		}
+	case text(want) == hiddenSecret || text(got) == hiddenSecret:
+	case !sameValue(want, got):
+		c.add(path, shown(want), shown(got))
+	}
+}
+
+// list compares lists as sets: of scalars by value, of objects by their key.
+func (c *comparison) list(path string, want []any, got any) {
+	have, reported := got.([]any)
+	if !reported {
+		return
+	}
+	for _, item := range want {
+		tree := object(item)
+		if tree == nil {
+			if !holds(have, item) {
+				c.add(path, shown(item), "")
+			}
+			continue
+		}
+		key := naturalKey(tree)
+		name := text(tree[key])
+		there := itemNamed(have, key, name)
+		if there == nil {
+			c.add(path, key+" "+name, "")
+			continue
+		}
+		c.tree(path+"["+name+"]", tree, there)
+	}
+}
+
+func holds(items []any, wanted any) bool {
+	for _, item := range items {
+		if sameValue(wanted, item) {
+			return true
+		}
+	}
+	return false
+}
+
+// naturalKey is the key by which the entries of a list are told apart.
+func naturalKey(tree map[string]any) string {
+	for _, key := range []string{"name", "id", "ip", "localnet", "from"} {
+		if tree[key] != nil {
+			return key
+		}
+	}
+	return ""
+}
+
+func itemNamed(items []any, key, name string) map[string]any {
+	for _, item := range items {
+		if tree := object(item); tree != nil && sameValue(tree[key], name) {
+			return tree
+		}
+	}
+	return nil
+}
+
+// sameValue compares two scalars by meaning: 1500 and "1500", true and "yes",
+// two spellings of an address.
+func sameValue(a, b any) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil || text(a) == "" && text(b) == ""
+	}
+	if isBool(a) || isBool(b) {
+		one, ok := truth(a)
+		other, also := truth(b)
+		return ok && also && one == other
+	}
+	if one, ok := whole(a); ok {
+		if other, also := whole(b); also {
+			return one == other
+		}
+	}
+	return normalText(text(a)) == normalText(text(b))
+}
+
+func isBool(value any) bool {
+	_, is := value.(bool)
+	return is
+}
+
+// normalText spells addresses in one way and leaves the rest alone.
+func normalText(written string) string {
+	if len(written) == 17 && strings.Count(written, ":")+strings.Count(written, "-") == 5 {
+		return normalMAC(written)
+	}
+	if address, err := netip.ParseAddr(written); err == nil {
+		return address.Unmap().String()
+	}
+	if prefix, err := netip.ParsePrefix(written); err == nil {
+		return prefix.String()
+	}
+	return written
+}
+
+// shown is a value as a person reads it.
+func shown(value any) string {
+	switch value.(type) {
+	case map[string]any, []any:
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return ""
+		}
+		return string(raw)
+	}
+	return text(value)
+}
