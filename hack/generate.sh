@@ -7,3 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 hack/need.sh go
 go tool controller-gen object paths=./api/...
 go tool controller-gen crd:maxDescLen=200 paths=./api/... output:crd:dir=deploy/crds
+
+# controller-gen has no marker for the values of a map. Without a length here
+# the API server refuses the rule about them: it could cost too much.
+sed -i.before '/^              nodeSelector:$/,/type: string/ s/^\( *\)type: string$/\1maxLength: 63\n&/' \
+	deploy/crds/nmstate.io_nodenetworkconfigurationpolicies.yaml
+rm deploy/crds/nmstate.io_nodenetworkconfigurationpolicies.yaml.before
