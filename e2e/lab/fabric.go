@@ -1,3 +1,5 @@
+//go:build linux
+
 package lab
 
 import (
@@ -17,9 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/utils/clock"
 )
-
-// apiPort is where a gateway offers the API server, as a cluster would.
-const apiPort = 6443
 
 // fabric is the process behind the switches: pid 1 of its own namespaces.
 type fabric struct {

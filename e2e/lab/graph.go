@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// Topology is what the lab was built from, with counts unfolded.
-func (l *Lab) Topology() *Topology { return l.rec.Topology }
-
 // Graph draws a topology: each switch with what is behind it, and the NICs in it.
 func Graph(t *Topology) string {
 	var b strings.Builder

@@ -1,3 +1,5 @@
+//go:build linux
+
 package lab
 
 import (
@@ -35,6 +37,9 @@ type NodeStatus struct {
 	Units     []UnitStatus `json:"units,omitempty"`
 	Error     string       `json:"error,omitempty"`
 }
+
+// Topology is what the lab was built from, with counts unfolded.
+func (l *Lab) Topology() *Topology { return l.rec.Topology }
 
 // Status tells what of the lab runs.
 func (l *Lab) Status(ctx context.Context) Status {

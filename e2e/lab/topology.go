@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"regexp"
@@ -14,6 +15,9 @@ import (
 
 //go:embed topologies/three-nodes.yaml
 var threeNodes []byte
+
+// apiPort is where a gateway offers the API server, as a cluster would.
+const apiPort = 6443
 
 // Topology is what a lab file says.
 type Topology struct {
@@ -114,6 +118,9 @@ func ParseTopology(raw []byte) (*Topology, error) {
 func plainYAML(err error) error {
 	unknown := regexp.MustCompile(`field (\S+) not found in type \S+`)
 	wrong := regexp.MustCompile("cannot unmarshal !!(\\S+) (`.*`)?.*into (\\S+)$")
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty")
+	}
 	typed := &yaml.TypeError{}
 	if !errors.As(err, &typed) {
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))

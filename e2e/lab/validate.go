@@ -136,7 +136,8 @@ func (c *check) node(t *Topology, path string, n NodeSpec, used map[netip.Addr]s
 }
 
 func (c *check) nic(t *Topology, path, node string, nic NICSpec, used map[netip.Addr]string) {
-	c.name(path+".name", "nic of "+node, nic.Name, 15)
+	owner, _, _ := strings.Cut(path, ".nics")
+	c.name(path+".name", "nic of "+owner, nic.Name, 15)
 	if nic.Name == "lo" {
 		c.fail(path+".name", "lo is the loopback interface")
 	}

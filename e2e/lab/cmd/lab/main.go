@@ -1,3 +1,5 @@
+//go:build linux
+
 // The command lab builds emulated nodes with a real NetworkManager in network
 // namespaces; see package lab.
 package main

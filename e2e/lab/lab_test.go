@@ -1,0 +1,417 @@
+//go:build linux
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// envUp makes this test binary call Up in the given root and print its progress,
+// to be killed by a test.
+const envUp = "LAB_TEST_UP_ROOT"
+
+func TestMain(m *testing.M) {
+	ctx := context.Background()
+	if code, ok := Child(ctx, os.Args); ok {
+		os.Exit(code)
+	}
+	if root := os.Getenv(envUp); root != "" {
+		_, err := Up(ctx, Options{Root: root, ControlPlane: "none", Progress: func(line string) { fmt.Println(line) }})
+		fmt.Println("up:", err)
+		select {} // what comes next is SIGKILL
+	}
+	os.Exit(m.Run())
+}
+
+// mixed has one node of each kind of address, and a second switch.
+const mixed = `
+nodes:
+- name: static
+  nics:
+  - {name: eth0, switch: lan, address: 192.0.2.11/24}
+  - {name: eth1, switch: lan}
+- name: leased
+  nics:
+  - {name: eth0, switch: lan, address: dhcp}
+- name: announced
+  nics:
+  - {name: eth0, switch: six, address: 198.51.100.11/24}
+switches:
+- name: lan
+  gateway: 192.0.2.1/24
+  dhcp: {from: 192.0.2.100, to: 192.0.2.199}
+  dns: true
+  peers:
+  - {name: peer, address: 192.0.2.50}
+- name: six
+  gateway: 198.51.100.1/24
+  gateway6: "2001:db8:6::1/64"
+  routerAdvertisements: true
+services:
+- {name: web, switch: lan, type: http, port: 80}
+- {name: echo, switch: six, type: echo, port: 7}
+`
+
+// skipOrFail skips a test that this machine cannot run; where it should be able
+// to (NMSTATE_STRICT=1) that is a failure.
+func skipOrFail(t *testing.T, err error) {
+	t.Helper()
+	if os.Getenv("NMSTATE_STRICT") == "1" {
+		t.Fatal(err)
+	}
+	t.Skip("skipped: " + err.Error())
+}
+
+// testRoot is a folder for labs of one test. A unix socket's path is short, so
+// t.TempDir is too long.
+func testRoot(t *testing.T) string {
+	t.Helper()
+	if err := Available(""); err != nil {
+		skipOrFail(t, err)
+	}
+	root, err := os.MkdirTemp("/run", "lab-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	return root
+}
+
+func mustUp(t *testing.T, opts Options) *Lab {
+	t.Helper()
+	if opts.ControlPlane == "" {
+		opts.ControlPlane = "none"
+	}
+	start := time.Now()
+	l, err := Up(t.Context(), opts)
+	if missing := (&UnavailableError{}); errors.As(err, &missing) {
+		skipOrFail(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("up with %d nodes in %.1f s", len(l.Nodes()), time.Since(start).Seconds())
+	t.Cleanup(func() {
+		if err := l.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func mustNode(t *testing.T, l *Lab, name string) *Node {
+	t.Helper()
+	n, err := l.Node(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func mustExec(t *testing.T, n *Node, args ...string) string {
+	t.Helper()
+	out, err := n.Exec(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// eventually polls with a deadline far beyond what is normal.
+func eventually(t *testing.T, what string, f func() error) {
+	t.Helper()
+	if err := poll(t.Context(), 30*time.Second, f); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func TestMixedTopology(t *testing.T) {
+	topology, err := ParseTopology([]byte(mixed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := testRoot(t)
+	l := mustUp(t, Options{Root: root, Topology: topology})
+	t.Run("each node pings its gateway", func(t *testing.T) {
+		for _, n := range l.Nodes() {
+			mustExec(t, n, "ping", "-c", "1", "-W", "5", n.Gateway())
+		}
+	})
+	t.Run("names are resolved through the gateway", func(t *testing.T) {
+		n := mustNode(t, l, "static")
+		for _, name := range []string{"gateway", "root-servers.net", "peer.lab.example"} {
+			mustExec(t, n, "getent", "ahostsv4", name)
+		}
+	})
+	t.Run("the peer and the services answer", func(t *testing.T) {
+		mustExec(t, mustNode(t, l, "static"), "ping", "-c", "1", "-W", "5", "192.0.2.50")
+		for node, address := range map[string]string{"static": "192.0.2.1:80", "announced": "198.51.100.1:7"} {
+			conn, err := mustNode(t, l, node).Dial(t.Context(), "tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.Close()
+		}
+	})
+	t.Run("a DHCP node has a lease", func(t *testing.T) {
+		wantAddress(t, mustNode(t, l, "leased"), "eth0 192.0.2.1")
+	})
+	t.Run("a node behind router advertisements has an IPv6 address", func(t *testing.T) {
+		wantAddress(t, mustNode(t, l, "announced"), "eth0 2001:db8:6:")
+	})
+	t.Run("faults", func(t *testing.T) { testFaults(t, l) })
+	t.Run("commands", func(t *testing.T) { testCommands(t, l) })
+}
+
+func wantAddress(t *testing.T, n *Node, prefix string) {
+	t.Helper()
+	eventually(t, n.Name, func() error {
+		all, err := n.Addresses(t.Context())
+		if err == nil && !slices.ContainsFunc(all, func(a string) bool { return strings.HasPrefix(a, prefix) }) {
+			err = fmt.Errorf("no address %s... in %v", prefix, all)
+		}
+		return err
+	})
+}
+
+func testFaults(t *testing.T, l *Lab) {
+	n := mustNode(t, l, "static")
+	before := settled(t, n)
+	t.Run("without carrier nothing goes through, and it comes back as before", func(t *testing.T) {
+		watch, err := l.Watch(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Carrier("eth0", false); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the outage", func() error { return wantGap(watch.Outage(), true) })
+		if err := n.Carrier("eth0", true); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the end of the outage", func() error { return wantGap(watch.Outage(), false) })
+		t.Logf("outage of %v seen from outside", watch.Stop().Longest())
+		wantKernel(t, n, before)
+	})
+	t.Run("a NIC that was pulled out is gone until it is put in", func(t *testing.T) {
+		if err := n.Unplug("eth1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Exec(t.Context(), "ip", "link", "show", "eth1"); err == nil {
+			t.Error("eth1 is still there")
+		}
+		if err := n.Plug("eth1"); err != nil {
+			t.Fatal(err)
+		}
+		wantKernel(t, n, before)
+	})
+	t.Run("NetworkManager killed and started leaves the node as it was", func(t *testing.T) {
+		for _, verb := range []string{"kill", "start", "restart", "stop", "start"} {
+			if err := n.NM(t.Context(), verb); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantKernel(t, n, before)
+	})
+	t.Run("a rebooted node keeps its /etc and comes back as before", func(t *testing.T) {
+		mustExec(t, n, "touch", "/etc/kept")
+		if err := n.Reboot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, n, "test", "-e", "/etc/kept")
+		wantKernel(t, n, before)
+	})
+}
+
+// settled is the kernel's state once duplicate-address detection is over.
+func settled(t *testing.T, n *Node) string {
+	t.Helper()
+	text := ""
+	eventually(t, n.Name+" settles", func() error {
+		var err error
+		text, err = n.Kernel(t.Context())
+		if err == nil && strings.Contains(text, "tentative") {
+			err = errors.New("an address is tentative")
+		}
+		return err
+	})
+	return text
+}
+
+func wantKernel(t *testing.T, n *Node, want string) {
+	t.Helper()
+	eventually(t, n.Name+" is as before", func() error {
+		got, err := n.Kernel(t.Context())
+		if err == nil && got != want {
+			err = errors.New(cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+		}
+		return err
+	})
+}
+
+func wantGap(o Outage, open bool) error {
+	if len(o.Gaps) == 0 || o.Gaps[len(o.Gaps)-1].Open != open {
+		return fmt.Errorf("seen: %+v", o)
+	}
+	return nil
+}
+
+func testCommands(t *testing.T, l *Lab) {
+	n := mustNode(t, l, "static")
+	t.Run("the exit code of a program is its own", func(t *testing.T) {
+		_, err := n.Exec(t.Context(), "sh", "-c", "echo why >&2; exit 7")
+		ended := &exec.ExitError{}
+		if !errors.As(err, &ended) || ended.ExitCode() != 7 || !strings.Contains(err.Error(), "why") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a node has its own host name, processes and root", func(t *testing.T) {
+		if got := strings.TrimSpace(mustExec(t, n, "hostname")); got != "static" {
+			t.Errorf("host name %q", got)
+		}
+		if comm := mustExec(t, n, "cat", "/proc/1/cmdline"); !strings.Contains(comm, roleNode) {
+			t.Errorf("pid 1 is %q", comm)
+		}
+		mustExec(t, n, "touch", "/etc/only-here")
+		if _, err := os.Stat("/etc/only-here"); err == nil {
+			t.Error("the node writes to the machine's /etc")
+		}
+	})
+	t.Run("a cancelled program is killed", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := n.Exec(ctx, "sleep", "60"); err == nil {
+			t.Error("no error")
+		}
+	})
+	t.Run("an unknown node or NIC lists those that exist", func(t *testing.T) {
+		_, err := l.Node("nobody")
+		if want := `no node "nobody" (there are: static, leased, announced)`; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		err = n.Unplug("eth9")
+		if want := `node static has no NIC "eth9" (it has: eth0, eth1)`; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	t.Run("a lab is found again by its name", func(t *testing.T) {
+		again, err := Open(l.opts.Root, l.opts.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := again.Status(t.Context())
+		if !s.Fabric.Running || len(s.Nodes) != 3 || s.Nodes[0].Error != "" {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
+
+func TestHostNetworkManager(t *testing.T) {
+	if err := Available("host"); err != nil {
+		skipOrFail(t, err)
+	}
+	l := mustUp(t, Options{Root: testRoot(t), NM: "host"})
+	for _, n := range l.Nodes() {
+		mustExec(t, n, "ping", "-c", "1", "-W", "5", n.Gateway())
+	}
+}
+
+func TestTwoLabsSideBySide(t *testing.T) {
+	root := testRoot(t)
+	first := mustUp(t, Options{Root: root, Name: "first"})
+	second := mustUp(t, Options{Root: root, Name: "second"})
+	if err := first.Down(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, mustNode(t, second, "node1"), "ping", "-c", "1", "-W", "5", "192.0.2.1")
+	if _, err := Open(root, "first"); err == nil {
+		t.Error("the first lab is still there")
+	}
+}
+
+// machine is what a lab must leave as it found it.
+type machine struct {
+	Mounts, Links, Processes, Folder []string
+}
+
+func lookAt(t *testing.T, root string) machine {
+	t.Helper()
+	var m machine
+	raw, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Mounts = strings.Split(string(raw), "\n")
+	links, err := net.Interfaces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range links {
+		m.Links = append(m.Links, l.Name)
+	}
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), root) {
+			m.Processes = append(m.Processes, strings.ReplaceAll(string(text), "\x00", " "))
+		}
+	}
+	if m.Folder, err = filepath.Glob(root + "/*"); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestNothingIsLeftWhateverWasKilled(t *testing.T) {
+	for name, kill := range map[string]func(*testing.T, *Lab){
+		"nothing":    func(*testing.T, *Lab) {},
+		"the fabric": func(t *testing.T, l *Lab) { killProcess(t, roleFabric, l.fabricDir()) },
+		"a node":     func(t *testing.T, l *Lab) { killProcess(t, roleNode, l.Nodes()[0].dir()) },
+		"everything": func(t *testing.T, l *Lab) {
+			killProcess(t, roleFabric, l.fabricDir())
+			for _, n := range l.Nodes() {
+				killProcess(t, roleNode, n.dir())
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := testRoot(t)
+			before := lookAt(t, root)
+			l := mustUp(t, Options{Root: root})
+			kill(t, l)
+			for range 2 { // the second Down finds nothing, which is fine
+				if err := l.Down(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(before, lookAt(t, root)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func killProcess(t *testing.T, role, dir string) {
+	t.Helper()
+	p, err := findOne(role, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.end(t.Context(), 9); err != nil {
+		t.Fatal(err)
+	}
+}

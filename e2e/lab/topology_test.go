@@ -1,0 +1,128 @@
+package lab
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// one is a correct topology that the tables change by one mistake.
+const one = `
+nodes:
+- name: a
+  nics:
+  - {name: eth0, switch: lan, address: 192.0.2.11/24}
+switches:
+- name: lan
+  gateway: 192.0.2.1/24
+`
+
+func TestTopologyMistakes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		replace, by string
+		want        []string
+	}{
+		"a correct topology has no mistake": {},
+		"an unknown key is named with its line": {
+			"gateway: 192.0.2.1/24", "gateway: 192.0.2.1/24\n  gatway6: x", []string{`line 9: unknown key "gatway6"`}},
+		"two unknown keys are two lines": {
+			"- name: a", "- name: a\n  color: red\n  shape: round", []string{`line 4: unknown key "color"`, `line 5: unknown key "shape"`}},
+		"a key given twice is named": {
+			"- name: a", "- name: a\n  name: b", []string{`line 4: mapping key "name" already defined at line 3`}},
+		"a word where a number belongs is a wrong type": {
+			"- name: a", "- name: a\n  count: many", []string{"line 4: wrong type str `many`"}},
+		"broken YAML says where": {
+			"nodes:", "nodes: [", []string{"line 2: did not find expected node content"}},
+		"an unknown switch lists those that exist": {
+			"switch: lan", "switch: lna", []string{`nodes[0].nics[0].switch: unknown switch "lna" (there are: lan)`}},
+		"a node's name may exist once": {
+			"switches:", "- name: a\n  nics:\n  - {name: eth0, switch: lan, address: 192.0.2.12/24}\nswitches:",
+			[]string{`nodes[1].name: "a" is already the name of nodes[0]`}},
+		"a NIC's name may exist once in a node": {
+			"switches:", "  - {name: eth0, switch: lan}\nswitches:",
+			[]string{`nodes[0].nics[1].name: "eth0" is already the name of nodes[0].nics[0]`}},
+		"a name has to be one": {
+			"- name: a", "- name: A_b",
+			[]string{`nodes[0].name: "A_b" may have only a-z, 0-9 and - and must start and end with a letter or digit`}},
+		"an address without prefix length is refused": {
+			"192.0.2.11/24", "192.0.2.11",
+			[]string{`nodes[0].nics[0].address: "192.0.2.11" is not an IPv4 address with prefix length, such as 192.0.2.1/24`}},
+		"an address of another network is refused": {
+			"192.0.2.11/24", "198.51.100.1/24",
+			[]string{`nodes[0].nics[0].address: 198.51.100.1/24 is not in the network of its switch's gateway "192.0.2.1/24"`}},
+		"the gateway's address is taken": {
+			"192.0.2.11/24", "192.0.2.1/24",
+			[]string{`nodes[0].nics[0].address: 192.0.2.1 is already used by the gateway of switch lan`}},
+		"DHCP needs a range": {
+			"192.0.2.11/24", "dhcp", []string{`nodes[0].nics[0].address: dhcp, but switch lan has no dhcp range`}},
+		"a DHCP range lies in the switch's network and goes upwards": {
+			"gateway: 192.0.2.1/24", "gateway: 192.0.2.1/24\n  dhcp: {from: 192.0.2.20, to: 192.0.2.10}",
+			[]string{`switches[0].dhcp: from 192.0.2.20 is after to 192.0.2.10`}},
+		"router advertisements need a prefix": {
+			"gateway: 192.0.2.1/24", "gateway: 192.0.2.1/24\n  routerAdvertisements: true",
+			[]string{`switches[0].routerAdvertisements: needs a gateway6 whose prefix is announced`}},
+		"the first NIC needs an address": {
+			", address: 192.0.2.11/24", "", []string{`nodes[0].nics[0].address: the first NIC carries the API server: give it an address or dhcp`}},
+		"a service has a known type and a free port": {
+			"nodes:", "services: [{name: s, switch: lan, type: ftp, port: 6443}]\nnodes:",
+			[]string{`services[0].type: "ftp" is neither http nor echo`, `services[0].port: 6443 is not a free port (1 to 65535, without 6443)`}},
+		"a count has a limit": {
+			"- name: a", "- name: a\n  count: 1000", []string{`nodes[0].count: 1000 is not between 1 and 100`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseTopology([]byte(strings.Replace(one, tt.replace, tt.by, 1)))
+			var got []string
+			if err != nil {
+				got = strings.Split(err.Error(), "\n")
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAnEmptyFileIsSaidToBe(t *testing.T) {
+	if _, err := ParseTopology(nil); err == nil || err.Error() != "the file is empty" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnEmptyTopologySaysWhatItNeeds(t *testing.T) {
+	_, err := ParseTopology([]byte("nodes: []\nswitches: []\n"))
+	want := "nodes: a topology needs at least one node\nswitches: a topology needs at least one switch"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestThreeNodesCountUp(t *testing.T) {
+	topology, err := ThreeNodes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, n := range topology.Nodes {
+		got = append(got, n.Name+" "+n.NICs[0].Address+" "+n.NICs[0].Address6)
+	}
+	want := []string{
+		"node1 192.0.2.11/24 2001:db8::11/64",
+		"node2 192.0.2.12/24 2001:db8::12/64",
+		"node3 192.0.2.13/24 2001:db8::13/64",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGraphShowsSwitchesAndWhatIsInThem(t *testing.T) {
+	topology, err := ParseTopology([]byte(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "switch lan\n├─ gateway 192.0.2.1/24\n└─ a eth0 192.0.2.11/24\n"
+	if diff := cmp.Diff(want, Graph(topology)); diff != "" {
+		t.Error(diff)
+	}
+}
