@@ -33,17 +33,20 @@ type Backend interface {
 	// called although Apply fails. When ctx ends, the apply is killed and the
 	// checkpoint stays armed. Apply returns the checkpoint on success.
 	//
-	// Errors: ErrInvalid (refused, nothing was changed), ErrBusy (a
-	// checkpoint of somebody else is in the way, nothing was changed),
-	// ErrUnavailable (no NetworkManager), otherwise the change failed and may
-	// have to be rolled back.
+	// Errors: ErrInvalid (refused), ErrBusy (a checkpoint of somebody else is
+	// in the way) and ErrUnavailable (no NetworkManager) mean that nothing was
+	// changed; so does every error if armed was not called. Otherwise the
+	// change may be there in part, or have been taken back already: Pending
+	// tells whether the checkpoint is alive. ErrGone: it was applied, but the
+	// checkpoint ended meanwhile.
 	Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(Checkpoint)) (Checkpoint, error)
 
 	// Commit makes the trial permanent. ErrGone: the checkpoint is not alive
-	// any more, so nothing was committed.
+	// any more, so nothing was committed. Any other error leaves it open.
 	Commit(ctx context.Context, checkpoint Checkpoint) error
 
 	// Rollback undoes the trial. ErrGone: the checkpoint is not alive any more.
+	// Another error may have taken back a part; the checkpoint may be gone.
 	Rollback(ctx context.Context, checkpoint Checkpoint) error
 
 	// Pending lists the checkpoints that are alive, whoever made them.

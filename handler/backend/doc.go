@@ -6,10 +6,10 @@
 // that undoes it by itself when nobody commits in time, and says which
 // checkpoints are pending. It never decides anything and never probes.
 //
-//	      Apply ──────────► trial, checkpoint armed ──► Commit ──► permanent
-//	        │ error              │        │
-//	        ▼                    │        └── Rollback, or the time runs out
-//	   as before, or             ▼                        │
-//	   checkpoint armed     NetworkManager restarts        ▼
-//	   (undoes itself)      = checkpoint lost          as before
+//	   Apply ──────────► trial, checkpoint armed ──► Commit ──► permanent
+//	     │ error              │        │
+//	     ▼                    │        └── Rollback, or the time runs out
+//	as before, or             ▼                        │
+//	checkpoint armed     NetworkManager restarts        ▼
+//	(undoes itself)      = checkpoint lost          as before
 package backend

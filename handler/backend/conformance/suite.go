@@ -199,6 +199,7 @@ func refusedChangesNothing(t *testing.T, b *bench) {
 			t.Errorf("%s: armed was called with %s", name, made)
 		})
 		wantError(t, name, err, backend.ErrInvalid)
+		t.Logf("%s: %v", name, err)
 	}
 	if now := b.Kernel(t); now != before {
 		t.Errorf("a refused state changed the node:\n%s", cmp.Diff(before, now))

@@ -146,7 +146,7 @@ func (t *trial) concluded(ctx context.Context, end ending) (backend.Checkpoint, 
 	case end.report.Error != nil && t.checkpoint == "":
 		return "", classified(*end.report.Error)
 	case end.report.Error != nil:
-		return "", unclassified(*end.report.Error)
+		return "", afterwards(*end.report.Error)
 	case lookErr != nil:
 		// Not wrapped: the change is there.
 		return "", fmt.Errorf("it was applied, but whether the checkpoint is alive is not known: %v", lookErr)
@@ -154,4 +154,13 @@ func (t *trial) concluded(ctx context.Context, end ending) (backend.Checkpoint, 
 		return "", fmt.Errorf("it was applied, but %w: it ended during the apply", backend.ErrGone)
 	}
 	return t.checkpoint, nil
+}
+
+// afterwards makes an error of a failure that came after the checkpoint, when
+// the change may be there in part: it wraps none of the port's errors.
+func afterwards(f failure) error {
+	if errors.Is(classified(f), backend.ErrUnavailable) {
+		return fmt.Errorf("NetworkManager went away during the apply: %s", readable(f))
+	}
+	return unclassified(f)
 }

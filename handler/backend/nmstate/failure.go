@@ -63,13 +63,17 @@ func unclassified(f failure) error {
 // `Device(CreationFailed): ...`, `Manager(Unknown("x")):...`.
 var rustName = regexp.MustCompile(`^[A-Z][A-Za-z]*(\([A-Za-z0-9_"().]*\))?: ?`)
 
+// parsing are the steps of nmstate's parser, which tell a person nothing, and
+// the place in a document that nobody sees.
+var parsing = regexp.MustCompile(`^(Error on converting string to rust \w+: )?(\w+: )?(Invalid YAML string: |Invalid property : )|( at line \d+ column \d+)$`)
+
 // readable is a message for people: one line, without Rust's names.
 func readable(f failure) string {
 	text := strings.Join(strings.Fields(f.Message), " ")
 	if f.Kind == "Bug" {
 		text = rustName.ReplaceAllString(text, "")
 	}
-	text = strings.TrimPrefix(text, "Invalid property : ")
+	text = parsing.ReplaceAllString(text, "")
 	if text == "" {
 		return "nmstate failed without a word"
 	}

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "apply":
 		os.Exit(applyChild())
+	case os.Getenv(victim) != "": // Started inside of a node.
+		os.Exit(m.Run())
 	case os.Getenv(insideNode) != "":
 		if err := enterNode(); err != nil {
 			fmt.Fprintf(os.Stderr, "making a node: %v\n", err)

@@ -64,6 +64,10 @@ func newNode(t *testing.T) *node {
 	startBus(t)
 	n := &node{}
 	n.startNetworkManager(t)
+	eventually(t, "the NIC has its address and route", func() bool {
+		kernel := n.Kernel(t)
+		return strings.Contains(kernel, "192.0.2.1/24") && strings.Contains(kernel, "via 192.0.2.254")
+	})
 	t.Cleanup(func() {
 		n.stopNetworkManager(t)
 		if t.Failed() {
@@ -116,15 +120,12 @@ func freshNetwork(t *testing.T) {
 func freshFiles(t *testing.T) {
 	t.Helper()
 	for _, dir := range []string{
-		"/etc/NetworkManager/conf.d", "/usr/lib/NetworkManager/conf.d", "/etc/NetworkManager/system-connections",
+		"/etc/NetworkManager/conf.d", "/etc/NetworkManager/dispatcher.d", "/etc/NetworkManager/system-connections",
 		"/run/NetworkManager", "/var/lib/NetworkManager",
 	} {
 		entries, err := filepath.Glob(dir + "/*")
 		if err != nil {
 			t.Fatal(err)
-		}
-		if strings.HasPrefix(dir, "/usr") { // The machine's own, which it keeps.
-			continue
 		}
 		for _, entry := range entries {
 			if err := os.RemoveAll(entry); err != nil {
@@ -200,10 +201,14 @@ func startupComplete(t *testing.T) bool {
 
 func (n *node) stopNetworkManager(t *testing.T) {
 	t.Helper()
+	if n.nm == nil {
+		return
+	}
 	if err := n.nm.Process.Kill(); err != nil {
-		t.Logf("killing NetworkManager: %v", err)
+		t.Errorf("killing NetworkManager: %v", err)
 	}
 	_ = n.nm.Wait() // It was killed.
+	n.nm = nil
 }
 
 // eventually polls until done, a minute at most.
