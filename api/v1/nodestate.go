@@ -18,7 +18,7 @@ type Source struct {
 
 // NodeNetworkStateSpec is what a node should be.
 //
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.nodeName) || oldSelf.nodeName == ” || (has(self.nodeName) && self.nodeName == oldSelf.nodeName)",message="spec.nodeName: cannot be changed; the object is named after its node"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.nodeName) || size(oldSelf.nodeName) == 0 || (has(self.nodeName) && self.nodeName == oldSelf.nodeName)",message="spec.nodeName: cannot be changed; the object is named after its node"
 type NodeNetworkStateSpec struct {
 	// Managed: false stops all enforcement and reporting for the node.
 	// +optional
