@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -167,9 +168,11 @@ func output(c *exec.Cmd, progress io.Writer) (string, error) {
 	if err == nil {
 		return strings.TrimSpace(string(printed)), nil
 	}
-	lines := strings.Split(strings.TrimSpace(complaints.String()), "\n")
-	if last := lines[len(lines)-1]; last != "" {
-		return "", fmt.Errorf("%s: %s", filepath.Base(c.Path), last)
+	for _, line := range slices.Backward(strings.Split(complaints.String(), "\n")) {
+		// What is indented is advice or detail of the line before.
+		if line != "" && line == strings.TrimLeft(line, " \t") {
+			return "", fmt.Errorf("%s: %s", filepath.Base(c.Path), line)
+		}
 	}
 	return "", fmt.Errorf("%s: %w", filepath.Base(c.Path), err)
 }
