@@ -125,13 +125,14 @@ func (c *comparison) byHardware(want Interface, keys ...string) (Interface, bool
 func isUserspace(kind string) bool { return kind == "ovs-bridge" || kind == "ipsec" }
 
 // isVirtual tells the types that cease to exist when they are taken away.
+// nmstate takes a veth for an ethernet, so it is not one of them.
 func isVirtual(kind string) bool {
 	switch kind {
-	case "", "ethernet", "veth", "infiniband", "loopback", "tun", "unknown":
-		return false
+	case "bond", "dummy", "hsr", "ip-tunnel", "ipsec", "ipvlan", "linux-bridge", "mac-vlan", "mac-vtap", "macsec",
+		"ovs-bridge", "ovs-interface", "vlan", "vrf", "vxlan", "xfrm":
+		return true
 	}
-	_, known := interfaceSchemas()[kind]
-	return known
+	return false
 }
 
 func (c *comparison) inter(want Interface) {

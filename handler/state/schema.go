@@ -1,0 +1,60 @@
+package state
+
+import "maps"
+
+// schema says what nmstate accepts at one place of a document. The tables in
+// schema_*.go are read off the types of the Rust crate nmstate 2.2.62, second
+// names of keys and second spellings of values included.
+type schema struct {
+	kind kind
+	// keys of an object.
+	keys keys
+	// item of a list, or of an object with free keys.
+	item *schema
+	// values of a choice.
+	values []string
+}
+
+type keys map[string]*schema
+
+type kind int
+
+const (
+	anything    kind = iota
+	aText            // A string.
+	aScalar          // A string, a number, true or false.
+	aWhole           // A whole number, or one written as text.
+	aSigned          // The same, and it may be negative.
+	aBool            // true, false, or one of nmstate's words for them.
+	aFlag            // true or false and no word for it.
+	anIP             // An address without a prefix length.
+	aChoice          // One of some values.
+	aKeyed           // An object with known keys.
+	aMap             // An object with free keys.
+	aList            // A list.
+	aSwitch          // Text or true or false, or an object with known keys.
+	anInterface      // An entry of the list of interfaces.
+)
+
+func of(kind kind) *schema            { return &schema{kind: kind} }
+func choice(values ...string) *schema { return &schema{kind: aChoice, values: values} }
+func listOf(item *schema) *schema     { return &schema{kind: aList, item: item} }
+func mapOf(item *schema) *schema      { return &schema{kind: aMap, item: item} }
+func keyed(parts ...keys) *schema     { return &schema{kind: aKeyed, keys: joinKeys(parts...)} }
+func switchOr(parts ...keys) *schema  { return &schema{kind: aSwitch, keys: joinKeys(parts...)} }
+func all(kind kind, names ...string) keys {
+	table := make(keys, len(names))
+	one := of(kind)
+	for _, name := range names {
+		table[name] = one
+	}
+	return table
+}
+
+func joinKeys(parts ...keys) keys {
+	table := keys{}
+	for _, part := range parts {
+		maps.Copy(table, part)
+	}
+	return table
+}

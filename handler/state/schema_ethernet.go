@@ -1,0 +1,53 @@
+package state
+
+func ethernetSchema() *schema {
+	return keyed(
+		all(aBool, "auto-negotiation"),
+		all(aWhole, "speed"),
+		keys{"duplex": choice("full", "half"), "sr-iov": sriovSchema()},
+	)
+}
+
+func sriovSchema() *schema {
+	return keyed(
+		all(aBool, "drivers-autoprobe"),
+		all(aWhole, "total-vfs", "max-vfs"),
+		keys{"vfs": listOf(keyed(
+			all(aWhole, "id", "min-tx-rate", "max-tx-rate", "vlan-id", "qos"),
+			all(aText, "iface-name", "mac-address"),
+			all(aBool, "spoof-check", "trust"),
+			keys{"vlan-proto": vlanProtocol()},
+		))},
+	)
+}
+
+func vlanProtocol() *schema { return choice("802.1q", "802.1ad") }
+
+func ethtoolSchema() *schema {
+	return keyed(keys{
+		"feature": mapOf(of(aBool)),
+		"pause":   keyed(all(aBool, "rx", "tx", "autoneg")),
+		"ring": keyed(all(aWhole,
+			"rx", "rx-max", "rx-jumbo", "rx-jumbo-max", "rx-mini", "rx-mini-max", "tx", "tx-max",
+		)),
+		"fec": keyed(all(aBool, "auto"), keys{"mode": choice("off", "rs", "baser", "llrs")}),
+		"coalesce": keyed(
+			all(aBool, "adaptive-rx", "adaptive-tx"),
+			all(aWhole,
+				"pkt-rate-high", "pkt-rate-low", "sample-interval", "stats-block-usecs",
+				"rx-frames", "rx-frames-high", "rx-frames-irq", "rx-frames-low",
+				"rx-usecs", "rx-usecs-high", "rx-usecs-irq", "rx-usecs-low",
+				"tx-frames", "tx-frames-high", "tx-frames-irq", "tx-frames-low",
+				"tx-usecs", "tx-usecs-high", "tx-usecs-irq", "tx-usecs-low",
+			),
+		),
+	})
+}
+
+func infinibandSchema() *schema {
+	return keyed(
+		all(aText, "base-iface"),
+		all(aWhole, "pkey"),
+		keys{"mode": choice("datagram", "connected")},
+	)
+}

@@ -1,0 +1,99 @@
+package state
+
+// interfaceStates are what an interface can be asked to be. "unknown" is
+// accepted, as nmstate does, and means nothing.
+func interfaceStates() *schema { return choice("up", "down", "absent", "ignore", "unknown") }
+
+// baseKeys are the keys that interfaces of every type have.
+func baseKeys() keys {
+	return joinKeys(
+		all(aText,
+			"name", "profile-name", "description", "driver", "mac-address", "permanent-mac-address",
+			"pci-address", "controller", "copy-mac-from",
+		),
+		all(aWhole, "mtu", "min-mtu", "max-mtu"),
+		all(aBool, "accept-all-mac-addresses"),
+		keys{
+			"type":       of(aText),
+			"state":      interfaceStates(),
+			"identifier": choice("name", "mac-address", "pci-address"),
+			"wait-ip":    choice("any", "ipv4", "ipv6", "ipv4+ipv6"),
+			"ipv4":       ipSchema("autoconf", "dhcp-duid"),
+			"ipv6":       ipSchema("dhcp-client-id", "forwarding", "prefix-route-metric"),
+			"mptcp":      keyed(keys{"address-flags": mptcpFlags()}),
+			"ovs-db":     ovsDBSchema(),
+			"802.1x":     ieee8021xSchema(),
+			"lldp":       keyed(all(aBool, "enabled"), all(anything, "neighbors")),
+			"ethtool":    ethtoolSchema(),
+			"dispatch":   keyed(all(aText, "post-activation", "post-deactivation")),
+			"alt-names": listOf(keyed(all(aText, "name"), keys{
+				"state": choice("absent"),
+			})),
+		},
+	)
+}
+
+// ipSchema is that of both families without the keys that one does not have.
+func ipSchema(without ...string) *schema {
+	table := joinKeys(
+		all(aBool, "enabled", "dhcp", "autoconf", "auto-dns", "auto-gateway", "auto-routes"),
+		all(aFlag, "allow-extra-address", "dhcp-send-hostname", "forwarding"),
+		all(aWhole, "auto-route-table-id"),
+		all(aSigned, "auto-route-metric", "prefix-route-metric"),
+		all(aText, "dhcp-client-id", "dhcp-duid", "addr-gen-mode", "token", "dhcp-custom-hostname"),
+		keys{"address": listOf(keyed(
+			all(anIP, "ip"),
+			all(aWhole, "prefix-length"),
+			all(aText, lifetimeKeys()...),
+			all(aScalar, "protocol"),
+			keys{"mptcp-flags": mptcpFlags()},
+		))},
+	)
+	for _, key := range without {
+		delete(table, key)
+	}
+	return keyed(table)
+}
+
+func mptcpFlags() *schema { return listOf(choice("signal", "subflow", "backup", "fullmesh")) }
+
+func ieee8021xSchema() *schema {
+	return keyed(
+		all(aText,
+			"identity", "private-key", "client-cert", "ca-cert", "private-key-password", "phase2-auth", "password",
+		),
+		keys{"eap-methods": listOf(of(aText))},
+	)
+}
+
+// typeKeys are the sections that an interface of each type has beside the
+// base. A type that is not here is not known.
+func typeKeys() map[string]keys {
+	ethernet := keys{"ethernet": ethernetSchema(), "veth": keyed(all(aText, "peer"))}
+	macVLAN := macVLANSchema()
+	return map[string]keys{
+		"bond":          {"link-aggregation": bondSchema(), "bond": bondSchema()},
+		"dummy":         {},
+		"ethernet":      ethernet,
+		"veth":          ethernet,
+		"hsr":           {"hsr": hsrSchema()},
+		"infiniband":    {"infiniband": infinibandSchema()},
+		"ip-tunnel":     {"ip-tunnel": ipTunnelSchema()},
+		"ipsec":         {"libreswan": libreswanSchema()},
+		"ipvlan":        {"ipvlan": ipvlanSchema()},
+		"linux-bridge":  {"bridge": linuxBridgeSchema()},
+		"loopback":      {},
+		"mac-vlan":      {"mac-vlan": macVLAN},
+		"mac-vtap":      {"mac-vtap": macVLAN},
+		"macsec":        {"macsec": macsecSchema()},
+		"ovs-bridge":    {"bridge": ovsBridgeSchema()},
+		"ovs-interface": {"patch": keyed(all(aText, "peer")), "dpdk": dpdkSchema()},
+		"vlan":          {"vlan": vlanSchema()},
+		"vrf":           {"vrf": vrfSchema()},
+		"vxlan":         {"vxlan": vxlanSchema()},
+		"xfrm":          {},
+		// Only reported, and left alone when applied.
+		"tun":     nil,
+		"unknown": nil,
+	}
+}

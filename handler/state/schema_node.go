@@ -1,0 +1,58 @@
+package state
+
+// stateKeys are the top-level keys.
+func stateKeys() keys {
+	return joinKeys(all(aText, "description"), keys{
+		"interfaces":   listOf(of(anInterface)),
+		"hostname":     keyed(all(aText, "running", "config")),
+		"dns-resolver": keyed(keys{"running": resolverSchema(), "config": resolverSchema()}),
+		"routes":       keyed(keys{"running": listOf(routeSchema()), "config": listOf(routeSchema())}),
+		"route-rules":  keyed(keys{"config": listOf(ruleSchema())}),
+		"ovs-db":       ovsDBSchema(),
+		"ovn": keyed(keys{"bridge-mappings": listOf(keyed(
+			all(aText, "localnet", "bridge"),
+			keys{"state": choice("present", "absent")},
+		))}),
+	})
+}
+
+func resolverSchema() *schema {
+	return keyed(keys{
+		"server":  listOf(of(aText)),
+		"search":  listOf(of(aText)),
+		"options": listOf(of(aText)),
+	})
+}
+
+func routeSchema() *schema {
+	return keyed(
+		all(aText, "destination", "next-hop-interface", "next-hop-address", "source", "vrf-name"),
+		all(aWhole, "table-id", "weight", "cwnd", "initcwnd", "initrwnd", "mtu", "advmss"),
+		all(aSigned, "metric"),
+		all(aBool, "quickack", "lock-mtu"),
+		keys{
+			"state":      choice("absent", "ignore"),
+			"route-type": choice("blackhole", "unreachable", "prohibit"),
+		},
+	)
+}
+
+func ruleSchema() *schema {
+	return keyed(
+		all(aText, "ip-from", "ip-to", "iif"),
+		all(aWhole, "route-table", "fwmark", "fwmask", "suppress-prefix-length", "suppress_prefixlength"),
+		all(aSigned, "priority"),
+		keys{
+			"state":  choice("absent"),
+			"family": choice("ipv4", "ipv6", "unknown"),
+			"action": choice("blackhole", "unreachable", "prohibit"),
+		},
+	)
+}
+
+// ovsDBSchema is that of the whole data base and of one interface. A key with
+// null is taken away.
+func ovsDBSchema() *schema {
+	free := mapOf(of(aScalar))
+	return keyed(keys{"external_ids": free, "other_config": free})
+}

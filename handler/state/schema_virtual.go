@@ -1,0 +1,84 @@
+package state
+
+func vlanSchema() *schema {
+	qos := listOf(keyed(all(aWhole, "from", "to")))
+	return keyed(
+		all(aText, "base-iface"),
+		all(aWhole, "id"),
+		all(aFlag, "reorder-headers", "loose-binding"),
+		keys{
+			"protocol":              vlanProtocol(),
+			"registration-protocol": choice("gvrp", "mvrp", "none"),
+			"ingress-qos-map":       qos,
+			"egress-qos-map":        qos,
+		},
+	)
+}
+
+func vxlanSchema() *schema {
+	return keyed(
+		all(aText, "base-iface"),
+		all(aWhole, "id", "destination-port"),
+		all(aFlag, "learning"),
+		all(anIP, "local", "remote"),
+	)
+}
+
+func macVLANSchema() *schema {
+	return keyed(
+		all(aText, "base-iface"),
+		all(aBool, "promiscuous", "accept-all-mac"),
+		keys{"mode": choice("vepa", "bridge", "private", "passthru", "source", "unknown")},
+	)
+}
+
+func ipvlanSchema() *schema {
+	return keyed(
+		all(aText, "base-iface"),
+		all(aBool, "private", "vepa"),
+		keys{"mode": choice("l2", "l3", "l3s")},
+	)
+}
+
+func macsecSchema() *schema {
+	return keyed(
+		all(aText, "base-iface", "mka-cak", "mka-ckn"),
+		all(aWhole, "port"),
+		all(aFlag, "encrypt", "send-sci"),
+		keys{
+			"validation": choice("disabled", "check", "strict"),
+			"offload":    choice("off", "phy", "mac"),
+		},
+	)
+}
+
+func ipTunnelSchema() *schema {
+	return keyed(
+		all(aText, "base-iface"),
+		all(anIP, "local", "remote"),
+		all(aWhole, "ttl", "tos", "flow-label", "encap-limit", "fwmark"),
+		all(aFlag, "pmtu-disc"),
+		keys{
+			"mode":         choice("ipip", "sit", "ip6ip6", "ipip6", "unknown"),
+			"ip6tun-flags": listOf(of(aText)),
+		},
+	)
+}
+
+func libreswanSchema() *schema {
+	return keyed(
+		all(aText,
+			"right", "rightid", "rightrsasigkey", "rightcert", "left", "leftid", "leftrsasigkey", "leftcert", "ikev2",
+			"psk", "ikelifetime", "salifetime", "ike", "esp", "dpdaction", "authby", "rightsubnet", "rightsubnets",
+			"leftsubnet", "leftsubnets", "leftsendcert", "rightca", "leftprotoport", "rightprotoport",
+		),
+		all(aWhole, "dpddelay", "dpdtimeout"),
+		all(aScalar, "ipsec-interface"),
+		all(aFlag, "nm-auto-defaults", "leftmodecfgclient", "require-id-on-certificate"),
+		keys{
+			"type":             choice("tunnel", "transport"),
+			"hostaddrfamily":   choice("ipv4", "ipv6"),
+			"clientaddrfamily": choice("ipv4", "ipv6"),
+		},
+	)
+}
