@@ -29,8 +29,11 @@ handler() {
 	local settings
 	settings=$(hack/libnmstate.sh --env)
 	say "bin/handler, with libnmstate"
-	(eval "$settings" && go build -trimpath -tags nmstate -o bin/handler ./handler)
+	(eval "$settings" && go build -trimpath -ldflags "$stamp" -tags nmstate -o bin/handler ./handler)
 }
+
+# Programs without a variable main.version ignore the stamp.
+stamp="-X main.version=$(git describe --tags --always --dirty 2>/dev/null || echo devel)"
 
 mkdir -p bin
 for program; do
@@ -40,5 +43,5 @@ for program; do
 		continue
 	fi
 	say "bin/$program"
-	CGO_ENABLED=0 go build -trimpath -o "bin/$program" "$source"
+	CGO_ENABLED=0 go build -trimpath -ldflags "$stamp" -o "bin/$program" "$source"
 done

@@ -20,12 +20,30 @@ mkdir -p out
 # stage has this long.
 timeout=40m
 
-# test STAGE [FLAG|PACKAGE...]: go test; what fails is said in the events.
-test_go() {
+# go_test STAGE [FLAG|PACKAGE...]: what fails is said in the events.
+go_test() {
 	local stage=$1
 	shift
 	go test -json -timeout "$timeout" ${RUN:+-run "$RUN"} "$@" 2>&1 | tee "out/$stage.json" ||
 		echo "exit status ${PIPESTATUS[0]}: go test ($stage)"
+}
+
+# prepare finds or builds what integration tests start, and says what it cannot.
+prepare() {
+	if [ "$(uname)" != Linux ]; then
+		echo "skip: integration tests: they need Linux"
+		return
+	fi
+	echo "== programs for the integration tests (the first time this takes minutes)"
+	hack/build.sh lab controllers control-plane || echo "exit status $?: hack/build.sh"
+	bin/control-plane programs ||
+		echo "skip: tests on the control plane: its programs cannot be had; the lines above say why"
+	if hack/need.sh gcc && hack/libnmstate.sh --env >out/libnmstate.env; then
+		hack/build.sh handler || echo "exit status $?: hack/build.sh handler"
+	else
+		rm -f out/libnmstate.env
+		echo "skip: tests of libnmstate, and of the lab with the handler: the line above says what is missing"
+	fi
 }
 
 unit() {
@@ -34,31 +52,26 @@ unit() {
 	local packages
 	packages=${PACKAGES:-$(go list ./... | grep -v '/e2e\(/\|$\)')}
 	# shellcheck disable=SC2086
-	CGO_ENABLED=0 test_go unit $packages
+	CGO_ENABLED=0 go_test unit $packages
 }
 
 integration() {
-	local settings
-	if [ "$(uname)" != Linux ]; then
-		echo "skip: integration tests: they need Linux"
-		return
-	fi
-	echo "== integration tests: programs (the first time this takes minutes)"
-	CGO_ENABLED=0 go build -o bin/control-plane ./e2e/controlplane/cmd/control-plane &&
-		bin/control-plane programs ||
-		echo "skip: control plane: see above; hack/kube/build.sh builds it"
-	if ! hack/need.sh gcc || ! settings=$(hack/libnmstate.sh --env); then
-		echo "skip: tests of libnmstate and of the lab's handler: the line above says what is missing"
-		settings="export CGO_ENABLED=0"
-	fi
-	echo "== integration tests"
-	# shellcheck disable=SC2086
-	(eval "$settings" && test_go integration -p 1 -count 1 -tags nmstate \
-		${PACKAGES:-./handler/libnmstate/... ./handler/backend/... ./handler/probe/... ./handler/observe/... ./e2e/...})
+	[ "$(uname)" = Linux ] || return 0
+	echo "== integration tests: libnmstate, the control plane, the lab"
+	# shellcheck disable=SC1091
+	(
+		export CGO_ENABLED=0
+		[ ! -e out/libnmstate.env ] || . out/libnmstate.env
+		# shellcheck disable=SC2086
+		go_test integration -p 1 -count 1 -tags nmstate \
+			${PACKAGES:-./handler/libnmstate/... ./handler/backend/... ./handler/probe/... ./handler/observe/... ./e2e/...}
+	)
 }
 
 bench() {
 	echo "== benchmarks"
+	hack/build.sh handler lab controllers control-plane
+	bin/control-plane programs
 	(eval "$(hack/libnmstate.sh --env)" &&
 		go test -timeout "$timeout" -p 1 -count 1 -tags nmstate -run '^$' -bench "${RUN:-.}" -benchtime 1x ${PACKAGES:-./e2e/...})
 }
@@ -78,4 +91,7 @@ for stage; do
 done
 
 CGO_ENABLED=0 go build -o bin/testsummary ./hack/testsummary
-for stage; do $stage; done 2>&1 | bin/testsummary
+{
+	case " $* " in *" integration "*) prepare ;; esac
+	for stage; do $stage; done
+} 2>&1 | bin/testsummary
