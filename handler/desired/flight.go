@@ -22,14 +22,9 @@ func (t *turn) flights() []v1.Source {
 }
 
 // done tells whether the state handler has finished with the spec as it is:
-// committed it, or failed and said so. A state that asks for nothing is done.
+// committed it, or failed and said so.
 func (t *turn) done() bool {
-	spec, status := t.in.State.Spec, t.in.State.Status
-	if status.ObservedGeneration >= t.in.State.Generation || t.ended() {
-		return true
-	}
-	running := status.Transaction != nil && status.Transaction.Phase != "Idle"
-	return len(spec.Sources) == 0 && spec.DesiredState.IsZero() && !running
+	return t.in.State.Status.ObservedGeneration >= t.in.State.Generation || t.ended()
 }
 
 // ended tells whether the reported transaction is that of the spec as it is,

@@ -37,7 +37,10 @@ func newWorld(t testing.TB) *world {
 		t: t, now: time.Unix(1_000_000, 0),
 		policies: map[string]*Policy{}, deselected: map[string]bool{},
 		enactments: map[string]*v1.NodeNetworkConfigurationEnactment{},
-		state:      &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node, Generation: 1}},
+		state: &v1.NodeNetworkState{
+			ObjectMeta: metav1.ObjectMeta{Name: node, Generation: 1},
+			Status:     v1.NodeNetworkStateStatus{ObservedGeneration: 1},
+		},
 	}
 }
 

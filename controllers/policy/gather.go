@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+// gathered is what a decision is made on, and the objects to write.
+type gathered struct {
+	input      desired.Input
+	node       *corev1.Node
+	policies   map[string]*v1.NodeNetworkConfigurationPolicy
+	enactments map[string]*v1.NodeNetworkConfigurationEnactment
+	state      *v1.NodeNetworkState
+}
+
+func (r *Reconciler) gather(ctx context.Context, m *memory, name string) (*gathered, error) {
+	g := &gathered{
+		input:      desired.Input{Node: name, Now: r.Clock.Now()},
+		policies:   map[string]*v1.NodeNetworkConfigurationPolicy{},
+		enactments: map[string]*v1.NodeNetworkConfigurationEnactment{},
+	}
+	if err := r.gatherEnactments(ctx, m, g); err != nil {
+		return nil, err
+	}
+	node, err := r.findNode(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	if node == nil {
+		r.forget(name)
+		return g, nil
+	}
+	g.node, g.input.NodeUID = node, node.UID
+	if err := r.gatherState(ctx, m, g); err != nil {
+		return nil, err
+	}
+	return g, r.gatherPolicies(ctx, m, g)
+}
+
+// findNode returns nil for a node that is really gone: its enactments are what
+// the node has committed, so a cache's word is not enough.
+func (r *Reconciler) findNode(ctx context.Context, g *gathered) (*corev1.Node, error) {
+	node, key := &corev1.Node{}, client.ObjectKey{Name: g.input.Node}
+	err := r.Client.Get(ctx, key, node)
+	if apierrors.IsNotFound(err) && len(g.input.Enactments) > 0 {
+		err = r.Live.Get(ctx, key, node)
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return node, err
+}
+
+func (r *Reconciler) gatherEnactments(ctx context.Context, m *memory, g *gathered) error {
+	var list v1.NodeNetworkConfigurationEnactmentList
+	label := client.MatchingLabels{v1.EnactmentNodeLabel: desired.NodeLabel(g.input.Node)}
+	if err := r.Client.List(ctx, &list, label); err != nil {
+		return err
+	}
+	g.input.Enactments = m.overlay(list.Items, g.input.Now)
+	for i := range g.input.Enactments {
+		g.enactments[g.input.Enactments[i].Name] = &g.input.Enactments[i]
+	}
+	return nil
+}
+
+// gatherState leaves the state nil while the state handler has not made it.
+func (r *Reconciler) gatherState(ctx context.Context, m *memory, g *gathered) error {
+	var nns v1.NodeNetworkState
+	err := r.Client.Get(ctx, client.ObjectKey{Name: g.input.Node}, &nns)
+	if apierrors.IsNotFound(err) {
+		m.state = nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	g.state = m.newestState(&nns)
+	g.input.State = g.state
+	return nil
+}
+
+func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered) error {
+	var list v1.NodeNetworkConfigurationPolicyList
+	if err := r.Client.List(ctx, &list); err != nil {
+		return err
+	}
+	canFilter := r.CanFilterVLANs == nil || r.CanFilterVLANs()
+	uids := map[types.UID]bool{}
+	for i := range list.Items {
+		policy := &list.Items[i]
+		selects, err := selected(policy, g.node)
+		if err != nil {
+			// The rollout controller tells it on the policy.
+			log.FromContext(ctx).V(1).Info("policy selects no node", "policy", policy.Name, "cause", err.Error())
+		}
+		if !selects {
+			continue
+		}
+		uids[policy.UID] = true
+		g.policies[policy.Name] = policy
+		g.input.Policies = append(g.input.Policies, r.render(m, g, policy, canFilter))
+	}
+	m.keepRenderings(uids)
+	return nil
+}
+
+// selected tells whether the policy is the node's; one that is being deleted
+// is nobody's any more.
+func selected(policy *v1.NodeNetworkConfigurationPolicy, node *corev1.Node) (bool, error) {
+	if !policy.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	return desired.Selects(policy, node)
+}

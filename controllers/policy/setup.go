@@ -1,0 +1,128 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+const (
+	firstErrorRetry = 50 * time.Millisecond
+	// lastErrorRetry is short: after an outage of the API server nodes shall
+	// not stay away for many minutes.
+	lastErrorRetry = 30 * time.Second
+)
+
+// CacheOptions keeps of a cluster what concerns one node, and all policies:
+// the node itself, its NodeNetworkState and its enactments. For an empty name
+// it keeps everything.
+func CacheOptions(node string) cache.Options {
+	options := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+	if node == "" {
+		return options
+	}
+	named := cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", node)}
+	options.ByObject = map[client.Object]cache.ByObject{
+		&corev1.Node{}:         named,
+		&v1.NodeNetworkState{}: named,
+		&v1.NodeNetworkConfigurationEnactment{}: {
+			Label: labels.SelectorFromSet(labels.Set{v1.EnactmentNodeLabel: desired.NodeLabel(node)}),
+		},
+	}
+	return options
+}
+
+// SetupWithManager makes the manager call Reconcile for a node whenever
+// something changed that a decision about it depends on.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstErrorRetry, lastErrorRetry)
+	err := ctrl.NewControllerManagedBy(mgr).
+		Named("policy").
+		WithOptions(controller.Options{RateLimiter: limiter}).
+		Watches(&corev1.Node{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(nodeChanged())).
+		Watches(&v1.NodeNetworkState{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(stateChanged())).
+		Watches(&v1.NodeNetworkConfigurationEnactment{}, handler.EnqueueRequestsFromMapFunc(nodeOfEnactment), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1.NodeNetworkConfigurationPolicy{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfPolicy), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the policy handler: %w", err)
+	}
+	return nil
+}
+
+// nodeChanged: policies select by labels and taints, nothing else of a Node
+// matters, least of all its heartbeats.
+func nodeChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
+		return !equality.Semantic.DeepEqual(before.Labels, after.Labels) ||
+			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints)
+	}}
+}
+
+// stateChanged: the spec, the outcome of a transaction, and that there is a
+// report at all; what the report says does not matter.
+func stateChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*v1.NodeNetworkState), e.ObjectNew.(*v1.NodeNetworkState)
+		return before.Generation != after.Generation || !equality.Semantic.DeepEqual(outcome(before), outcome(after))
+	}}
+}
+
+func outcome(nns *v1.NodeNetworkState) v1.NodeNetworkStateStatus {
+	status := v1.NodeNetworkStateStatus{
+		ObservedGeneration: nns.Status.ObservedGeneration,
+		AppliedSources:     nns.Status.AppliedSources,
+		Transaction:        nns.Status.Transaction,
+	}
+	if !nns.Status.CurrentState.IsZero() {
+		status.CurrentState = v1.NewState([]byte("{}"))
+	}
+	return status
+}
+
+func nodeOfEnactment(_ context.Context, object client.Object) []reconcile.Request {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.Kind == "Node" {
+			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: owner.Name}}}
+		}
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: object.GetLabels()[v1.EnactmentNodeLabel]}}}
+}
+
+// nodesOfPolicy are all nodes that this instance works for: one that the
+// policy no longer selects has to hear of it too.
+func (r *Reconciler) nodesOfPolicy(ctx context.Context, _ client.Object) []reconcile.Request {
+	if r.Node != "" {
+		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: r.Node}}}
+	}
+	var nodes corev1.NodeList
+	if err := r.Client.List(ctx, &nodes); err != nil {
+		log.FromContext(ctx).Error(err, "listing nodes for a policy")
+		return nil
+	}
+	requests := make([]reconcile.Request, 0, len(nodes.Items))
+	for _, node := range nodes.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Name: node.Name}})
+	}
+	return requests
+}

@@ -1,0 +1,128 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+// carryOut writes the decision, in its order. It returns false, and has
+// written nothing, when the policy that the decision turns on has changed.
+func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d desired.Decision) (bool, error) {
+	if fresh, err := r.holds(ctx, g, d.Spec); !fresh || err != nil {
+		return false, err
+	}
+	for _, s := range d.Statuses {
+		if err := r.writeStatus(ctx, m, g.enactments[s.Name], s.Status); err != nil {
+			return false, fmt.Errorf("status of enactment %s: %w", s.Name, err)
+		}
+	}
+	r.record(g, d.Events)
+	if d.Spec != nil {
+		if err := r.writeSpec(ctx, m, g.state, d.Spec); err != nil {
+			return false, fmt.Errorf("spec of NodeNetworkState %s: %w", g.input.Node, err)
+		}
+	}
+	for _, enactment := range d.Create {
+		if err := r.create(ctx, m, enactment); err != nil {
+			return false, fmt.Errorf("creating enactment %s: %w", enactment.Name, err)
+		}
+	}
+	for _, name := range d.Delete {
+		if err := r.remove(ctx, m, g.enactments[name]); err != nil {
+			return false, fmt.Errorf("deleting enactment %s: %w", name, err)
+		}
+	}
+	return true, nil
+}
+
+// holds reads the policy that the spec is about live: a cache may lag behind a
+// link that the last change cut.
+func (r *Reconciler) holds(ctx context.Context, g *gathered, spec *desired.Spec) (bool, error) {
+	if spec == nil || spec.Policy == "" {
+		return true, nil
+	}
+	var policy v1.NodeNetworkConfigurationPolicy
+	err := r.Live.Get(ctx, client.ObjectKey{Name: spec.Policy}, &policy)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading policy %s live: %w", spec.Policy, err)
+	}
+	leaves := spec.Generation == 0
+	selects := false
+	if err == nil {
+		// An affinity that cannot be read selects no node.
+		selects, _ = selected(&policy, g.node)
+	}
+	var fresh bool
+	if leaves {
+		fresh = apierrors.IsNotFound(err) || policy.UID != spec.UID || !selects
+	} else {
+		fresh = err == nil && policy.UID == spec.UID && policy.Generation == spec.Generation && selects
+	}
+	if !fresh {
+		log.FromContext(ctx).Info("the policy has changed since it was decided on", "policy", spec.Policy)
+	}
+	return fresh, nil
+}
+
+func (r *Reconciler) writeStatus(ctx context.Context, m *memory, old *v1.NodeNetworkConfigurationEnactment, status v1.NodeNetworkConfigurationEnactmentStatus) error {
+	next := old.DeepCopy()
+	next.Status = status
+	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, next, patch); err != nil {
+		return err
+	}
+	m.enactments[next.Name] = writtenEnactment{object: next, at: r.Clock.Now()}
+	return nil
+}
+
+func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetworkState, spec *desired.Spec) error {
+	next := old.DeepCopy()
+	next.Spec.DesiredState = spec.DesiredState
+	next.Spec.Sources = spec.Sources
+	next.Spec.ProbeTimeoutSeconds = spec.ProbeTimeoutSeconds
+	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Patch(ctx, next, patch); err != nil {
+		return err
+	}
+	m.state = next
+	return nil
+}
+
+func (r *Reconciler) create(ctx context.Context, m *memory, enactment *v1.NodeNetworkConfigurationEnactment) error {
+	if err := r.Client.Create(ctx, enactment); err != nil {
+		return err
+	}
+	m.enactments[enactment.Name] = writtenEnactment{object: enactment, at: r.Clock.Now()}
+	return nil
+}
+
+func (r *Reconciler) remove(ctx context.Context, m *memory, enactment *v1.NodeNetworkConfigurationEnactment) error {
+	same := client.Preconditions{UID: &enactment.UID}
+	if err := r.Client.Delete(ctx, enactment, same); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	m.deleted[enactment.UID] = true
+	delete(m.enactments, enactment.Name)
+	return nil
+}
+
+func (r *Reconciler) record(g *gathered, events []desired.Event) {
+	if r.Events == nil {
+		return
+	}
+	for _, e := range events {
+		kind := corev1.EventTypeNormal
+		if e.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		r.Events.Eventf(g.policies[e.Policy], g.node, kind, e.Reason, "Configure", "%s", e.Message)
+	}
+}
