@@ -102,8 +102,12 @@ func (l *Lab) awaitReady(ctx context.Context, role, dir string) error {
 		if _, err := findOne(role, dir); err != nil {
 			return true, fmt.Errorf("%s ended at once: %s", role, lastLines(log, 3))
 		}
-		_, err := os.Stat(filepath.Join(dir, "control"))
-		return err == nil, err
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, "unix", filepath.Join(dir, "control"))
+		if err != nil {
+			return false, err
+		}
+		return true, conn.Close()
 	})
 	if err != nil {
 		return err

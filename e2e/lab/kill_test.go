@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -137,7 +138,9 @@ func TestAPIServerIsReachedThroughTheNICOnly(t *testing.T) {
 	l := mustUp(t, Options{Root: root, ControlPlane: "embedded", KubebuilderAssets: assets})
 	n := mustNode(t, l, "node1")
 	reachable := func() bool {
-		conn, err := n.Dial(t.Context(), "tcp", n.Gateway()+":6443")
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		conn, err := n.Dial(ctx, "tcp", n.Gateway()+":6443")
 		if err == nil {
 			_ = conn.Close()
 		}

@@ -146,9 +146,11 @@ func nodeUnits(spec *nodeSpec) []*unit {
 	}
 	if len(spec.Handler) > 0 {
 		units = append(units, &unit{
-			name:    "handler",
-			argv:    spec.Handler,
-			env:     []string{"NODE_NAME=" + spec.Name, "KUBECONFIG=" + nodeShare + "/kubeconfig"},
+			name: "handler",
+			argv: spec.Handler,
+			// Its own folder comes first: what it calls is built beside it.
+			env: []string{"NODE_NAME=" + spec.Name, "KUBECONFIG=" + nodeShare + "/kubeconfig",
+				"PATH=" + filepath.Dir(spec.Handler[0]) + ":" + systemPath},
 			logFile: nodeShare + "/handler.log",
 			restart: true,
 		})
