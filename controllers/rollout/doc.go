@@ -32,8 +32,8 @@
 //
 // # What Plan relies on
 //
-// The policy handler moves status.policyGeneration on to a newer generation
-// only when no transaction of an older one is open on the node any more, and
-// begins a generation only after it has read the policy from the API server at
-// that very generation and found it approved.
+// An enactment shows Progressing while a transaction of any generation of the
+// policy is open on the node, also when status.policyGeneration has moved on to
+// a newer one. The policy handler begins a generation only after it has read
+// the policy from the API server at that very generation and found it approved.
 package rollout

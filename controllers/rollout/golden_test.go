@@ -69,7 +69,7 @@ func TestTranscripts(t *testing.T) {
 			w.plan()
 			w.edit()
 			w.plan()
-			turns(w, "node2", "node2")
+			turns(w, "node2", "node2", "node2")
 			w.plan()
 			turns(w, "node1", "node2", "node3")
 			w.plan()

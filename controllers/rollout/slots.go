@@ -108,7 +108,8 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 }
 
 // mayBeChanging tells whether a transaction that the enactment allowed may be
-// open on the node. In doubt it is.
+// open on the node: it shows Progressing, or does not yet tell how what was
+// approved last has ended.
 func mayBeChanging(enactment *v1.NodeNetworkConfigurationEnactment) bool {
 	approved, reported := enactment.Spec.ApprovedGeneration, enactment.Status.PolicyGeneration
 	switch {

@@ -144,6 +144,8 @@ func (w *world) turn(name string) bool {
 		e = &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: v1.EnactmentName(name, "p")}}
 		w.enactments[name] = e
 		w.say("%s: enactment created", name)
+	case h.open != 0 && h.open != generation && e.Status.PolicyGeneration != generation:
+		w.report(e, v1.EnactmentProgressing)
 	case h.open != 0 && h.open != generation:
 		w.say("%s: generation %d is taken back", name, h.open)
 		h.open = 0

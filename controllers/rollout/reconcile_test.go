@@ -1,0 +1,233 @@
+package rollout
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// stage is a Reconciler with what it reads and a list of what it wrote.
+type stage struct {
+	*testing.T
+	reconciler *Reconciler
+	api        client.Client
+	clock      *clocktesting.FakeClock
+	writes     []string
+}
+
+func newStage(t *testing.T, limit int32, nodes ...on) *stage {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{T: t, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
+	in := inputOf(intstr.FromInt32(limit), nodes)
+	in.Policy.UID = ""
+	objects := []client.Object{in.Policy}
+	for i := range in.Enactments {
+		in.Enactments[i].Labels = map[string]string{v1.EnactmentPolicyLabel: "p"}
+		objects = append(objects, &in.Enactments[i])
+	}
+	for _, node := range in.Nodes {
+		objects = append(objects, &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: node.Name},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		})
+	}
+	s.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&v1.NodeNetworkConfigurationPolicy{}, &v1.NodeNetworkConfigurationEnactment{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				data, _ := patch.Data(object)
+				s.writes = append(s.writes, object.GetName()+" "+string(data))
+				return c.Patch(ctx, object, patch, options...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object,
+				patch client.Patch, options ...client.SubResourcePatchOption,
+			) error {
+				s.writes = append(s.writes, object.GetName()+" "+name)
+				return c.SubResource(name).Patch(ctx, object, patch, options...)
+			},
+		}).Build()
+	s.reconciler = New(s.api, events.NewFakeRecorder(10), s.clock)
+	return s
+}
+
+// reconcile runs once and returns the writes and when it wants to run again.
+func (s *stage) reconcile() ([]string, time.Duration) {
+	s.Helper()
+	s.writes = nil
+	result, err := s.reconciler.Reconcile(s.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: "p"}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return s.writes, result.RequeueAfter
+}
+
+func (s *stage) report(node string, is v1.ConditionType) {
+	s.Helper()
+	e := &v1.NodeNetworkConfigurationEnactment{}
+	if err := s.api.Get(s.Context(), client.ObjectKey{Name: node + ".p"}, e); err != nil {
+		s.Fatal(err)
+	}
+	e.Status.PolicyGeneration = generation
+	e.Status.Conditions = []v1.Condition{{Type: is, Status: metav1.ConditionTrue}}
+	if err := s.api.Status().Update(s.Context(), e); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *stage) expect(wantWrites []string, wantAgain time.Duration) {
+	s.Helper()
+	writes, again := s.reconcile()
+	if diff := cmp.Diff(wantWrites, writes); diff != "" {
+		s.Errorf("writes (-want +got):\n%s", diff)
+	}
+	if again != wantAgain {
+		s.Errorf("runs again after %v, want %v", again, wantAgain)
+	}
+}
+
+func TestOnlyWhatChangesIsWritten(t *testing.T) {
+	s := newStage(t, 1, on{name: "a"}, on{name: "b", aborted: 2})
+	s.expect([]string{`a.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
+	s.expect(nil, 0)
+
+	s.report("a", v1.EnactmentFailing)
+	s.expect([]string{`b.p {"spec":{"abortedGeneration":3}}`, "p status"}, 0)
+	s.report("b", v1.EnactmentAborted)
+	s.expect(nil, 0)
+
+	s.report("a", v1.EnactmentAvailable)
+	s.expect([]string{`b.p {"spec":{"abortedGeneration":null,"approvedGeneration":3}}`, "p status"}, 0)
+}
+
+func TestAStatusThatOnlyCountsWaitsASecondAndGrantsDoNot(t *testing.T) {
+	s := newStage(t, 1, on{name: "a"}, on{name: "b"}, on{name: "c"})
+	s.expect([]string{`a.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
+
+	s.clock.Step(300 * time.Millisecond)
+	s.report("a", v1.EnactmentAvailable)
+	s.expect([]string{`b.p {"spec":{"approvedGeneration":3}}`}, 700*time.Millisecond)
+	s.clock.Step(700 * time.Millisecond)
+	s.expect([]string{"p status"}, 0)
+
+	s.clock.Step(100 * time.Millisecond)
+	s.report("b", v1.EnactmentAvailable)
+	s.expect([]string{`c.p {"spec":{"approvedGeneration":3}}`}, 900*time.Millisecond)
+	s.report("c", v1.EnactmentAvailable)
+	s.expect([]string{"p status"}, 0) // Available is news.
+}
+
+func TestAPolicyThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
+	s := newStage(t, 1, on{name: "a"})
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
+		t.Fatal(err)
+	}
+	policy.Finalizers = []string{"example.org/keep"}
+	if err := s.api.Update(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.api.Delete(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(nil, 0)
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
+		t.Fatal(err)
+	}
+	policy.Finalizers = nil
+	if err := s.api.Update(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(nil, 0)
+}
+
+func TestAPatchHoldsTheUIDOfWhatWasRead(t *testing.T) {
+	patch, err := mergePatch(&v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{UID: "read"}}, "spec", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := patch.Data(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"spec": 1.0, "metadata": map[string]any{"uid": "read"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOnlyChangesThatAPlanDependsOnCauseOne(t *testing.T) {
+	node := func(change func(*corev1.Node)) *corev1.Node {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"a": "b"}}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		change(n)
+		return n
+	}
+	enactment := func(change func(*v1.NodeNetworkConfigurationEnactment)) *v1.NodeNetworkConfigurationEnactment {
+		e := on{name: "n", approved: 1, reported: 1, shows: showing(v1.EnactmentProgressing)}.enactment()
+		change(&e)
+		return &e
+	}
+	unchangedNode, unchanged := node(func(*corev1.Node) {}), enactment(func(*v1.NodeNetworkConfigurationEnactment) {})
+	tests := map[string]struct {
+		before, after client.Object
+		want          bool
+	}{
+		"a node's heartbeat does not": {unchangedNode, node(func(n *corev1.Node) {
+			n.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Unix(1, 0))
+		}), false},
+		"a node's label does":     {unchangedNode, node(func(n *corev1.Node) { n.Labels["a"] = "c" }), true},
+		"a node's taint does":     {unchangedNode, node(func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "x"}} }), true},
+		"a node's readiness does": {unchangedNode, node(func(n *corev1.Node) { n.Status.Conditions[0].Status = "Unknown" }), true},
+		"an enactment's message does not": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+			e.Status.Conditions[0].Message = "still"
+		}), false},
+		"an enactment's condition does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+			e.Status.Conditions[0].Type = v1.EnactmentAvailable
+		}), true},
+		"an enactment's generation does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+			e.Status.PolicyGeneration = 2
+		}), true},
+		"an enactment's spec does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+			e.Spec.ApprovedGeneration = 0
+		}), true},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			changes := enactmentChanges()
+			if _, ok := test.before.(*corev1.Node); ok {
+				changes = nodeChanges()
+			}
+			if got := changes.Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
