@@ -31,6 +31,7 @@ func Run(t *testing.T, setup func(t *testing.T) Node) {
 		"an apply that is killed in the middle undoes itself":       killedApplyUndoesItself,
 		"a refused state changes nothing and is ErrInvalid":         refusedChangesNothing,
 		"a trial that cannot undo itself is refused":                endlessTrialIsRefused,
+		"a context that has ended starts nothing":                   endedContextStartsNothing,
 		"commit after the time is ErrGone":                          commitAfterExpiry,
 		"commit and rollback of what never was are ErrGone":         unknownIsGone,
 		"commit and rollback of no checkpoint leave others alone":   emptyLeavesOthers,
@@ -215,6 +216,20 @@ func endlessTrialIsRefused(t *testing.T, b *bench) {
 	if now := b.Kernel(t); now != before {
 		t.Errorf("it changed the node:\n%s", cmp.Diff(before, now))
 	}
+}
+
+func endedContextStartsNothing(t *testing.T, b *bench) {
+	before := b.Kernel(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := b.backend.Apply(ctx, b.address(t, "192.0.2.9"), life, func(made backend.Checkpoint) {
+		t.Errorf("armed was called with %s", made)
+	})
+	wantError(t, "Apply", err, context.Canceled)
+	if now := b.Kernel(t); now != before {
+		t.Errorf("it changed the node:\n%s", cmp.Diff(before, now))
+	}
+	b.noneArePending(t)
 }
 
 func commitAfterExpiry(t *testing.T, b *bench) {

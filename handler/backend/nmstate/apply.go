@@ -107,10 +107,11 @@ type trial struct {
 	checkpoint backend.Checkpoint
 }
 
-// look reads the checkpoints and takes the new one for ours. There was none
-// before, and NetworkManager has only one at a time for the same device; one
-// that somebody else makes in this very moment has most likely another
-// timeout. Nothing seen is nothing lost: the child's report names it again.
+// look reads the checkpoints and takes the new one for ours: there was none
+// before, and NetworkManager has only one at a time for the same device. One
+// that somebody else makes in this very moment would be taken for it if it
+// lives as long as ours would; then nmstate meets a conflict, and the child's
+// report puts it right at the end.
 func (t *trial) look(ctx context.Context) (alive []backend.Checkpoint, err error) {
 	ctx = context.WithoutCancel(ctx) // After a kill it matters most.
 	alive, err = t.manager.checkpoints(ctx)
@@ -137,16 +138,17 @@ func (t *trial) arm(checkpoint backend.Checkpoint) {
 // concluded makes Apply's answer of the child's end.
 func (t *trial) concluded(ctx context.Context, end ending) (backend.Checkpoint, error) {
 	alive, lookErr := t.look(ctx)
-	if said := backend.Checkpoint(end.report.Checkpoint); said != "" && t.checkpoint == "" {
-		t.arm(said)
+	if said := backend.Checkpoint(end.report.Checkpoint); said != "" && said != t.checkpoint {
+		if t.checkpoint == "" {
+			t.arm(said)
+		}
+		t.checkpoint = said
 	}
 	switch {
 	case end.err != nil:
 		return "", end.err
-	case end.report.Error != nil && t.checkpoint == "":
-		return "", classified(*end.report.Error)
 	case end.report.Error != nil:
-		return "", afterwards(*end.report.Error)
+		return "", t.failed(end.report)
 	case lookErr != nil:
 		// Not wrapped: the change is there.
 		return "", fmt.Errorf("it was applied, but whether the checkpoint is alive is not known: %v", lookErr)
@@ -154,6 +156,16 @@ func (t *trial) concluded(ctx context.Context, end ending) (backend.Checkpoint, 
 		return "", fmt.Errorf("it was applied, but %w: it ended during the apply", backend.ErrGone)
 	}
 	return t.checkpoint, nil
+}
+
+// failed makes an error of a report: one that wraps an error of the port only
+// if nothing was changed.
+func (t *trial) failed(said report) error {
+	err := classified(*said.Error)
+	if t.checkpoint == "" || said.Checkpoint == "" && errors.Is(err, backend.ErrBusy) {
+		return err
+	}
+	return afterwards(*said.Error)
 }
 
 // afterwards makes an error of a failure that came after the checkpoint, when

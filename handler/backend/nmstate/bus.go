@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	busName          = "org.freedesktop.DBus"
+	busPath          = dbus.ObjectPath("/org/freedesktop/DBus")
 	nmName           = "org.freedesktop.NetworkManager"
 	nmPath           = dbus.ObjectPath("/org/freedesktop/NetworkManager")
 	checkpointPrefix = "/org/freedesktop/NetworkManager/Checkpoint/"
@@ -47,25 +49,39 @@ func dialled(ctx context.Context, address string) (*manager, error) {
 		return nil, fmt.Errorf("%w: no D-Bus: %v", backend.ErrUnavailable, err)
 	}
 	m := &manager{conn: conn}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	if err := conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, nmName).Store(&m.owner); err != nil {
-		m.close()
-		return nil, fmt.Errorf("%w: it is not running", backend.ErrUnavailable)
+	err = m.ask(ctx, answerWithin, busName, busPath, busName+".GetNameOwner", nmName).Store(&m.owner)
+	switch {
+	case err == nil:
+		return m, nil
+	case ctx.Err() == nil && errors.Is(err, backend.ErrUnavailable):
+		err = fmt.Errorf("%w: it is not running", backend.ErrUnavailable)
 	}
-	return m, nil
+	m.close()
+	return nil, err
 }
 
 // close ends the connection. An error of it concerns nobody: every call has
 // had its own answer.
 func (m *manager) close() { _ = m.conn.Close() }
 
-// call calls a method of NetworkManager's; no answer is ErrUnavailable.
+// call calls a method of NetworkManager's.
 func (m *manager) call(ctx context.Context, within time.Duration, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	return m.ask(ctx, within, m.owner, path, method, args...)
+}
+
+// ask calls a method of whoever is on the bus. No answer within the time is
+// ErrUnavailable, unless ctx ended before, which is its cause.
+func (m *manager) ask(ctx context.Context, within time.Duration, who string, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
+	waiting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	call := m.conn.Object(m.owner, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
-	if call.Err != nil {
+	call := m.conn.Object(who, path).CallWithContext(waiting, method, dbus.FlagNoAutoStart, args...)
+	switch {
+	case call.Err == nil:
+	case ctx.Err() != nil:
+		call.Err = context.Cause(ctx)
+	case waiting.Err() != nil:
+		call.Err = fmt.Errorf("%w: no answer within %s", backend.ErrUnavailable, within)
+	default:
 		call.Err = spoken(call.Err)
 	}
 	return call
@@ -110,11 +126,9 @@ func spoken(err error) error {
 // instance names this run of NetworkManager: unique names are never used again
 // on a bus, and every bus has an id of its own.
 func (m *manager) instance(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
 	var bus string
-	if err := m.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetId", 0).Store(&bus); err != nil {
-		return "", spoken(err)
+	if err := m.ask(ctx, answerWithin, busName, busPath, busName+".GetId").Store(&bus); err != nil {
+		return "", err
 	}
 	return bus + m.owner, nil
 }

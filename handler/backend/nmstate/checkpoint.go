@@ -126,16 +126,9 @@ func rollbackResult(result uint32) string {
 // watch sends on the channel whenever the list of checkpoints may have
 // changed. It is a hint: the list is to be read again.
 func (m *manager) watch(ctx context.Context) (<-chan *dbus.Signal, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	err := m.conn.AddMatchSignalContext(ctx,
-		dbus.WithMatchSender(nmName),
-		dbus.WithMatchObjectPath(nmPath),
-		dbus.WithMatchInterface(propertiesName),
-		dbus.WithMatchMember("PropertiesChanged"),
-	)
-	if err != nil {
-		return nil, spoken(err)
+	rule := fmt.Sprintf("type='signal',sender='%s',path='%s',interface='%s',member='PropertiesChanged'", m.owner, nmPath, propertiesName)
+	if err := m.ask(ctx, answerWithin, busName, busPath, busName+".AddMatch", rule).Err; err != nil {
+		return nil, err
 	}
 	changes := make(chan *dbus.Signal, 16)
 	m.conn.Signal(changes)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -43,6 +44,9 @@ func TestMain(m *testing.M) {
 func missing() string {
 	if os.Geteuid() != 0 {
 		return "a node in namespaces needs root"
+	}
+	if os.Getenv("NMSTATE_NODE_ROOT") != "" {
+		return ""
 	}
 	for _, program := range []string{"NetworkManager", "dbus-daemon"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -85,34 +89,95 @@ func again() int {
 	return 0
 }
 
+type mount struct {
+	source, target, kind string
+	flags                uintptr
+	data                 string
+}
+
 // enterNode makes the file systems of this process a node's: nothing that is
-// written here is seen outside.
+// written here is seen outside. With NMSTATE_NODE_ROOT the node's programs are
+// those of that root (see hack/noderoot.sh), else the machine's.
 func enterNode() error {
-	const data = "/run/node"
-	mounts := []struct {
-		source, target, kind string
-		flags                uintptr
-		data                 string
-	}{
-		{"", "/", "", syscall.MS_REC | syscall.MS_PRIVATE, ""},
-		{"proc", "/proc", "proc", 0, ""},
-		{"sysfs", "/sys", "sysfs", 0, ""},
-		{"tmpfs", "/run", "tmpfs", 0, "mode=755"},
-		{"overlay", "/etc", "overlay", 0, "lowerdir=/etc,upperdir=" + data + "/etc,workdir=" + data + "/work"},
-		{data + "/nm", "/var/lib/NetworkManager", "", syscall.MS_BIND, ""},
+	if err := mounted(mount{"", "/", "", syscall.MS_REC | syscall.MS_PRIVATE, ""}); err != nil {
+		return err
 	}
+	if root := os.Getenv("NMSTATE_NODE_ROOT"); root != "" {
+		if err := enterRoot(root); err != nil {
+			return err
+		}
+	}
+	const data = "/run/node"
+	err := mounted(
+		mount{"proc", "/proc", "proc", 0, ""},
+		mount{"sysfs", "/sys", "sysfs", 0, ""},
+		mount{"tmpfs", "/run", "tmpfs", 0, "mode=755"},
+	)
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{data + "/etc", data + "/work", data + "/nm", "/run/dbus", "/run/NetworkManager"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	err = mounted(
+		mount{"overlay", "/etc", "overlay", 0, "lowerdir=/etc,upperdir=" + data + "/etc,workdir=" + data + "/work"},
+		mount{data + "/nm", "/var/lib/NetworkManager", "", syscall.MS_BIND, ""},
+	)
+	if err != nil {
+		return err
+	}
+	return syscall.Sethostname([]byte("node"))
+}
+
+func mounted(mounts ...mount) error {
 	for _, one := range mounts {
 		if err := syscall.Mount(one.source, one.target, one.kind, one.flags, one.data); err != nil {
 			return fmt.Errorf("mounting %s: %w", one.target, err)
 		}
-		if one.target != "/run" {
-			continue
-		}
-		for _, dir := range []string{data + "/etc", data + "/work", data + "/nm", "/run/dbus", "/run/NetworkManager"} {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// enterRoot changes into a copy of root that keeps its changes in memory, with
+// what this test needs of the machine at the same paths.
+func enterRoot(root string) error {
+	const over, copied = "/run", "/run/copy"
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := mounted(mount{"tmpfs", over, "tmpfs", 0, ""}); err != nil {
+		return err
+	}
+	for _, dir := range []string{copied, over + "/upper", over + "/work"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
 		}
 	}
-	return syscall.Sethostname([]byte("node"))
+	err = mounted(mount{"overlay", copied, "overlay", 0, "lowerdir=" + root + ",upperdir=" + over + "/upper,workdir=" + over + "/work"})
+	if err != nil {
+		return err
+	}
+	keep := []string{"/dev", here, filepath.Dir(executable), os.TempDir()}
+	if revert := os.Getenv("NMSTATE_REVERT"); revert != "" {
+		keep = append(keep, filepath.Dir(filepath.Dir(revert)))
+	}
+	for _, dir := range keep {
+		if err := os.MkdirAll(copied+dir, 0o755); err != nil {
+			return err
+		}
+		if err := mounted(mount{dir, copied + dir, "", syscall.MS_BIND | syscall.MS_REC, ""}); err != nil {
+			return err
+		}
+	}
+	if err := syscall.Chroot(copied); err != nil {
+		return err
+	}
+	return os.Chdir(here)
 }
