@@ -190,7 +190,7 @@ func (l *Lab) lock(ctx context.Context) (func(), error) {
 	var folder *os.File
 	err := l.until(ctx, "another command that works on lab "+l.opts.Name, func() (bool, error) {
 		if err := os.MkdirAll(l.dir, 0o755); err != nil {
-			return true, fmt.Errorf("making the lab's folder: %w", err)
+			return false, fmt.Errorf("making the lab's folder: %w", err)
 		}
 		f, err := os.Open(l.dir)
 		if err != nil {

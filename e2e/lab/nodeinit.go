@@ -148,9 +148,9 @@ func nodeUnits(spec *nodeSpec) []*unit {
 		units = append(units, &unit{
 			name: "handler",
 			argv: spec.Handler,
-			// Its own folder comes first: what it calls is built beside it.
-			env: []string{"NODE_NAME=" + spec.Name, "KUBECONFIG=" + nodeShare + "/kubeconfig",
-				"PATH=" + filepath.Dir(spec.Handler[0]) + ":" + systemPath},
+			env:  []string{"NODE_NAME=" + spec.Name, "KUBECONFIG=" + nodeShare + "/kubeconfig"},
+			// What it calls is built beside it.
+			path:    filepath.Dir(spec.Handler[0]) + ":",
 			logFile: nodeShare + "/handler.log",
 			restart: true,
 		})

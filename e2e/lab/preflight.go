@@ -113,7 +113,11 @@ var nodeRootScript string
 // chooseNM settles where NetworkManager comes from and says it in one line.
 func (l *Lab) chooseNM(ctx context.Context) (nm, base string, err error) {
 	if l.opts.NM != "host" {
-		root, err := nodeRoot(ctx)
+		root, err := nodeRoot(ctx, "--print")
+		if _, none := os.Stat(filepath.Join(root, "usr")); err == nil && none != nil {
+			l.opts.Progress("making a Debian trixie root for the nodes, about a minute, once")
+			root, err = nodeRoot(ctx)
+		}
 		if err == nil {
 			l.opts.Progress("NetworkManager of Debian trixie, from " + root)
 			return "trixie", root, nil
@@ -131,9 +135,10 @@ func (l *Lab) chooseNM(ctx context.Context) (nm, base string, err error) {
 	return "host", "/", nil
 }
 
-// nodeRoot returns the trixie root, made on the first call on a machine.
-func nodeRoot(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, "bash", "-s")
+// nodeRoot returns the trixie root, made on the first call on a machine, or with
+// --print only where it is or would be.
+func nodeRoot(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "bash", append([]string{"-s", "--"}, args...)...)
 	cmd.Stdin = strings.NewReader(nodeRootScript)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

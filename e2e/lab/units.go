@@ -22,6 +22,7 @@ type unit struct {
 	name    string
 	argv    []string
 	env     []string
+	path    string // goes before systemPath, with a colon at its end
 	logFile string
 	restart bool // start again after it ended by itself
 	// before and ready surround the start; both may be nil.
@@ -170,7 +171,7 @@ func (s *supervisor) fork(u *unit) (bool, error) {
 	defer func() { _ = null.Close() }()
 	pid, err := syscall.ForkExec(path, u.argv, &syscall.ProcAttr{
 		Dir:   "/",
-		Env:   append(os.Environ(), u.env...),
+		Env:   append([]string{"PATH=" + u.path + systemPath, "HOME=/root", "LANG=C.UTF-8"}, u.env...),
 		Files: []uintptr{null.Fd(), log.Fd(), log.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})

@@ -1,7 +1,5 @@
 //go:build linux
 
-// The command lab builds emulated nodes with a real NetworkManager in network
-// namespaces; see package lab.
 package main
 
 import (
@@ -20,6 +18,7 @@ import (
 const (
 	exitFailed      = 1
 	exitUnavailable = 2
+	exitInterrupted = 130
 )
 
 func main() {
@@ -45,6 +44,10 @@ func exitCode(err error) int {
 			return 128 + int(status.Signal())
 		}
 		return ended.ExitCode()
+	}
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "lab: interrupted, nothing is left behind")
+		return exitInterrupted
 	}
 	fmt.Fprintln(os.Stderr, "lab:", err)
 	missing := &lab.UnavailableError{}

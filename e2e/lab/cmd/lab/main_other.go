@@ -1,6 +1,5 @@
 //go:build !linux
 
-// The command lab builds emulated nodes in Linux network namespaces.
 package main
 
 import (
