@@ -189,19 +189,20 @@ func (c *comparison) controller(path string, want, got Interface) {
 	if !said {
 		return
 	}
-	reported, _ := got.Controller()
 	actual := c.controllers[got.Name]
+	if wanted == "" {
+		if len(actual) > 0 {
+			c.add(path+".controller", "", strings.Join(actual, ", "))
+		}
+		return
+	}
+	reported, _ := got.Controller()
 	for _, one := range slices.Concat(actual, []string{reported}) {
 		if one == wanted || one == c.kernelName(wanted) {
 			return
 		}
 	}
-	switch {
-	case wanted != "":
-		c.add(path+".controller", wanted, strings.Join(actual, ", "))
-	case len(actual) > 0:
-		c.add(path+".controller", "", strings.Join(actual, ", "))
-	}
+	c.add(path+".controller", wanted, strings.Join(actual, ", "))
 }
 
 func (c *comparison) altNames(path string, want, got Interface) {

@@ -14,11 +14,15 @@ func (c *comparison) routes(desired, current State) {
 			tables[one.Name] = id
 		}
 	}
+	for _, routes := range [][]Route{wanted, configured, have} {
+		for i, route := range routes {
+			if id, ok := tables[route.VRF]; ok && route.VRF != "" {
+				routes[i].TableID = id
+			}
+		}
+	}
 	for _, want := range wanted {
 		want.NextHopInterface = c.kernelName(want.NextHopInterface)
-		if id, ok := tables[want.VRF]; ok && want.VRF != "" {
-			want.TableID = id
-		}
 		switch {
 		case text(want.tree["state"]) == "ignore":
 		case want.Absent:

@@ -25,7 +25,7 @@ func vlanProtocol() *schema { return choice("802.1q", "802.1ad") }
 
 func ethtoolSchema() *schema {
 	return keyed(keys{
-		"feature": mapOf(of(aBool)),
+		"feature": mapOf(of(aFlag)),
 		"pause":   keyed(all(aBool, "rx", "tx", "autoneg")),
 		"ring": keyed(all(aWhole,
 			"rx", "rx-max", "rx-jumbo", "rx-jumbo-max", "rx-mini", "rx-mini-max", "tx", "tx-max",
