@@ -52,7 +52,8 @@ cargo_build() { # DIR PACKAGE...: into DIR/release
 	local target=$1 packages=()
 	shift
 	for package; do packages+=(-p "$package"); done
-	(cd "$root/rust" && cargo build --release --locked --target-dir "$target" "${packages[@]}") >&2
+	(cd "$root/rust" && cargo build --release --locked --target-dir "$target" "${packages[@]}") >&2 ||
+		die "cargo could not build ${packages[*]}; what it says is above"
 }
 
 # build DIR SYSTEM_LIBRARY: fills DIR with lib/ and bin/.
@@ -80,6 +81,8 @@ build() {
 	if has_rust; then install -m 755 "$base/target/release/nmstate-revert" "$dir/bin/"; fi
 }
 
+case ${1:-} in '' | --env) ;; *) die "unknown argument $1; see the top of $0" ;; esac
+
 library=$(system_library)
 key=$({
 	cat "$root"/rust/Cargo.* "$root"/rust/*/Cargo.toml "$root"/rust/revert/src/*.rs
@@ -106,12 +109,10 @@ if [ ! -d "$dir" ]; then
 	exec 9>&-
 fi
 
-case ${1:-} in
---env)
+if [ "${1:-}" = --env ]; then
 	echo "export CGO_ENABLED=1"
 	echo "export CGO_LDFLAGS='-O2 -g -L$dir/lib -Wl,-rpath,$dir/lib'"
 	echo "export NMSTATE_REVERT='$([ ! -x "$dir/bin/nmstate-revert" ] || echo "$dir/bin/nmstate-revert")'"
-	;;
-'') echo "$dir" ;;
-*) die "unknown argument $1; see the top of $0" ;;
-esac
+else
+	echo "$dir"
+fi

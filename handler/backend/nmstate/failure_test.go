@@ -111,3 +111,37 @@ func TestCheckpointIn(t *testing.T) {
 		}
 	}
 }
+
+func TestFailedTrial(t *testing.T) {
+	const ours, theirs = "/org/freedesktop/NetworkManager/Checkpoint/1", "/org/freedesktop/NetworkManager/Checkpoint/2"
+	conflict := &failure{"Bug", "CheckpointConflict: Another checkpoint exists"}
+	away := &failure{"Bug", "DbusConnectionError: gone"}
+	cases := map[string]struct {
+		seen backend.Checkpoint
+		said report
+		want error // nil: none of the port's
+	}{
+		"refused before a checkpoint": {
+			said: report{Error: &failure{"InvalidArgument", "x"}}, want: backend.ErrInvalid},
+		"refused after it": {
+			seen: ours, said: report{Checkpoint: ours, Error: &failure{"InvalidArgument", "x"}}},
+		"no NetworkManager from the outset": {
+			said: report{Error: away}, want: backend.ErrUnavailable},
+		"NetworkManager died in the middle": {
+			seen: ours, said: report{Checkpoint: ours, Error: away}},
+		"somebody else's checkpoint was quicker": {
+			said: report{Error: conflict}, want: backend.ErrBusy},
+		"somebody else's checkpoint was quicker and was taken for ours": {
+			seen: theirs, said: report{Error: conflict}, want: backend.ErrBusy},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := (&trial{checkpoint: c.seen}).failed(c.said)
+			for _, sentinel := range []error{backend.ErrInvalid, backend.ErrBusy, backend.ErrUnavailable, backend.ErrGone} {
+				if errors.Is(got, sentinel) != (sentinel == c.want) {
+					t.Errorf("%v wraps %q: %t", got, sentinel, errors.Is(got, sentinel))
+				}
+			}
+		})
+	}
+}
