@@ -61,10 +61,7 @@ func askForNameServers(ctx context.Context, address string) ([]string, error) {
 func entryServers(entries []map[string]dbus.Variant) []string {
 	var servers []string
 	for _, entry := range entries {
-		var addresses []string
-		if err := entry["nameservers"].Store(&addresses); err != nil {
-			continue // An entry of search domains only.
-		}
+		addresses, _ := entry["nameservers"].Value().([]string) // There may be search domains only.
 		link, _ := entry["interface"].Value().(string)
 		for _, address := range addresses {
 			parsed, err := netip.ParseAddr(address)

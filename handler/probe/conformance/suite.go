@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+)
+
+// Subject is a Prober whose targets all answer, and a way to take them away.
+type Subject struct {
+	Prober probe.Prober
+	// Clock paces the repetition of a probe.
+	Clock clock.WithTicker
+	// Cut makes the target of a probe, and maybe those of others, unreachable.
+	Cut func(name string)
+	// Mend takes a Cut back.
+	Mend func(name string)
+}
+
+const (
+	// attempt is more than a live target takes, and bounds a dead one.
+	attempt = time.Second
+	// patience is how long a target may take to answer again after a Mend.
+	patience = time.Minute
+)
+
+// Run tests a Prober. Every test opens a subject of its own.
+func Run(t *testing.T, open func(t *testing.T) Subject) {
+	var all []string
+	t.Run("the names are there, unique and always the same", func(t *testing.T) { all = names(t, open(t)) })
+	t.Run("an unknown probe fails", func(t *testing.T) { unknown(t, open(t)) })
+	t.Run("every probe passes on a live target", func(t *testing.T) { live(t, open(t)) })
+	t.Run("no probe passes after its context ended", func(t *testing.T) { ended(t, open(t)) })
+	for _, name := range all {
+		t.Run(name+" fails on a dead target and passes on the mended one", func(t *testing.T) { dead(t, open(t), name) })
+	}
+}
+
+func names(t *testing.T, s Subject) []string {
+	first := s.Prober.Names()
+	if len(first) == 0 {
+		t.Fatal("there are no probes")
+	}
+	if sorted := slices.Sorted(slices.Values(first)); len(slices.Compact(sorted)) != len(first) || sorted[0] == "" {
+		t.Errorf("empty or doubled names: %q", first)
+	}
+	for _, name := range first {
+		_ = probe.Once(t.Context(), s.Prober, []string{name}, attempt)
+	}
+	if second := s.Prober.Names(); !slices.Equal(first, second) {
+		t.Errorf("first %q, then %q", first, second)
+	}
+	return first
+}
+
+func unknown(t *testing.T, s Subject) {
+	if err := s.Prober.Probe(t.Context(), "no-such-probe"); err == nil {
+		t.Error("it passed")
+	}
+}
+
+func live(t *testing.T, s Subject) {
+	for _, name := range s.Prober.Names() {
+		eventually(t, s, name)
+	}
+}
+
+func ended(t *testing.T, s Subject) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, name := range s.Prober.Names() {
+		if err := s.Prober.Probe(ctx, name); err == nil {
+			t.Errorf("%s passed", name)
+		}
+	}
+}
+
+func dead(t *testing.T, s Subject, name string) {
+	eventually(t, s, name)
+	s.Cut(name)
+	err := probe.Once(t.Context(), s.Prober, []string{name}, attempt)[name]
+	switch {
+	case err == nil:
+		t.Fatal("it passed")
+	case !strings.HasPrefix(err.Error(), name+": ") || strings.ContainsAny(err.Error(), "\n\r"):
+		t.Errorf("not one line that starts with the name: %q", err)
+	}
+	// The same Prober, so that whatever it kept of the dead target would show.
+	s.Mend(name)
+	eventually(t, s, name)
+}
+
+func eventually(t *testing.T, s Subject, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := probe.Until(ctx, s.Clock, s.Prober, name, attempt/10, attempt); err != nil {
+		t.Fatalf("it does not pass: %v", err)
+	}
+}
