@@ -60,7 +60,7 @@ func (l *Lab) joinNodes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connecting to the API server: %w", err)
 	}
-	for _, path := range l.opts.Manifests {
+	for _, path := range l.manifests() {
 		if err := applyManifests(ctx, c, path); err != nil {
 			return err
 		}
@@ -81,6 +81,18 @@ func (l *Lab) joinNodes(ctx context.Context) error {
 	}
 	l.opts.Progress(plural(len(l.Nodes()), "node", "nodes") + " joined the cluster")
 	return nil
+}
+
+// manifests are what the cluster gets, in the order in which they need each
+// other.
+func (l *Lab) manifests() []string {
+	var all []string
+	if l.opts.Deploy != "" {
+		for _, part := range []string{"crds", "namespace.yaml", "rbac"} {
+			all = append(all, filepath.Join(l.opts.Deploy, part))
+		}
+	}
+	return append(all, l.opts.Manifests...)
 }
 
 // applyManifests applies the objects of a YAML file, or of all files of a folder,

@@ -97,10 +97,9 @@ func (l *Lab) startControlPlane(ctx context.Context) error {
 		return err
 	}
 	l.rec.Assets = assets.Dir
-	if l.opts.CRDs != "" {
-		if l.rec.CRDs, err = filepath.Abs(l.opts.CRDs); err != nil {
-			return fmt.Errorf("finding the CRDs: %w", err)
-		}
+	if l.opts.Deploy != "" {
+		// From the start, so that the garbage collector knows them.
+		l.rec.CRDs = filepath.Join(l.opts.Deploy, "crds")
 	}
 	if err := l.writeRecord(); err != nil {
 		return err

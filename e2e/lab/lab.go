@@ -50,10 +50,10 @@ type Options struct {
 	Kubeconfig   string
 	// KubebuilderAssets is the value of that environment variable, if it is set.
 	KubebuilderAssets string
-	// CRDs is a file or folder of definitions that the embedded control plane has
-	// from the start.
-	CRDs string
-	// Manifests are files or folders applied to the cluster, such as deploy/rbac.
+	// Deploy is the repository's deploy folder: its definitions, namespace and
+	// rights are put into the cluster; nothing if empty.
+	Deploy string
+	// Manifests are more files or folders to apply to the cluster.
 	Manifests []string
 	// AuditLog makes the embedded API server log its requests in this file.
 	AuditLog string

@@ -91,7 +91,7 @@ func prepare(opts *Options) (*Lab, error) {
 	if err := Available(opts.NM); err != nil {
 		return nil, err
 	}
-	for _, path := range []*string{&opts.Handler, &opts.Binary, &opts.Kubeconfig} {
+	for _, path := range []*string{&opts.Handler, &opts.Binary, &opts.Kubeconfig, &opts.Deploy} {
 		if *path == "" {
 			continue
 		}
