@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -191,6 +192,9 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddr},
 		HealthProbeBindAddress:        o.healthAddr,
 	})
+	if meta.IsNoMatchError(err) {
+		return nil, fmt.Errorf("the API server does not know our kinds; install them with: kubectl apply -f deploy/crds (%w)", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("preparing the controllers: %w", err)
 	}
