@@ -28,10 +28,12 @@ func (t *turn) done() bool {
 }
 
 // ended tells whether the reported transaction is that of the spec as it is,
-// and over.
+// and over. One that was superseded although the spec is the same is begun
+// again by the state handler.
 func (t *turn) ended() bool {
 	last := t.in.State.Status.Transaction
-	return last != nil && last.Generation == t.in.State.Generation && last.Phase == "Idle" && last.Result != ""
+	return last != nil && last.Generation == t.in.State.Generation && last.Phase == "Idle" &&
+		last.Result != "" && last.Result != v1.TransactionSuperseded
 }
 
 // applied tells whether the node has committed a spec that had this source.
@@ -113,16 +115,14 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 }
 
 // charge records a failed transaction on the policy that was changed, once.
-// Nothing is charged for a transaction that was superseded, whose end is not
-// known, or that was of a generation that is over.
+// Nothing is charged for a transaction whose end is not known, or that was of
+// a generation that is over.
 func (t *turn) charge(m *member, source v1.Source) {
 	if !t.ended() || m.enactment == nil || source.Generation != m.policy.Generation {
 		return
 	}
 	last := t.in.State.Status.Transaction
-	switch last.Result {
-	case v1.TransactionRefused, v1.TransactionRolledBack, v1.TransactionRollbackIncomplete:
-	default:
+	if last.Result == v1.TransactionCommitted {
 		return
 	}
 	// Before every attempt the enactment is made Progressing, so one that is

@@ -137,6 +137,10 @@ func (w *world) command(line string) {
 	case "abort":
 		w.abort(name)
 	case "settle":
+	case "crash": // N: the handler dies after N writes of its next decision
+		var most int
+		fmt.Sscan(name, &most)
+		w.write(w.decide(), most)
 	case "sleep": // DURATION
 		d, err := time.ParseDuration(rest)
 		if err != nil {
