@@ -49,7 +49,19 @@ func (l *Lab) build(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return l.joinNodes(ctx)
+	if err := l.joinNodes(ctx); err != nil {
+		return err
+	}
+	if len(l.rec.Handler) == 0 {
+		return nil
+	}
+	for _, n := range l.Nodes() {
+		if err := n.Handler(ctx, "start"); err != nil {
+			return err
+		}
+	}
+	l.opts.Progress("handlers started")
+	return nil
 }
 
 func plural(n int, one, many string) string {
@@ -61,10 +73,13 @@ func plural(n int, one, many string) string {
 
 func (l *Lab) writeRecord() error { return writeJSON(filepath.Join(l.dir, "lab.json"), l.rec) }
 
-// binds are the folders that nodes need from the machine: where the handler,
-// this program and the libraries in the project's cache are.
+// binds are what nodes need from the machine: the handler's folder, the libraries
+// in the project's cache, and this program, which a test may run in a node.
 func (l *Lab) binds() []string {
-	all := append([]string{filepath.Dir(l.opts.Binary)}, l.opts.Binds...)
+	all := slices.Clone(l.opts.Binds)
+	if !within(l.opts.Binary, "/usr") {
+		all = append(all, l.opts.Binary)
+	}
 	if l.opts.Handler != "" {
 		all = append(all, filepath.Dir(l.opts.Handler))
 	}

@@ -43,7 +43,7 @@ func splitLines(text string) iter.Seq[string] {
 	return strings.SplitSeq(strings.TrimSpace(text), "\n")
 }
 
-// joinNodes makes the nodes members of the cluster and starts their handlers.
+// joinNodes makes the nodes members of the cluster, if there is one.
 func (l *Lab) joinNodes(ctx context.Context) error {
 	if l.rec.Kubeconfig == "" {
 		return nil
@@ -71,12 +71,6 @@ func (l *Lab) joinNodes(ctx context.Context) error {
 	for _, n := range l.Nodes() {
 		if err := n.join(ctx, c, config); err != nil {
 			return fmt.Errorf("node %s: %w", n.Name, err)
-		}
-		if len(l.rec.Handler) == 0 {
-			continue
-		}
-		if err := n.Handler(ctx, "start"); err != nil {
-			return err
 		}
 	}
 	l.opts.Progress(plural(len(l.Nodes()), "node", "nodes") + " joined the cluster")

@@ -328,6 +328,50 @@ func TestHostNetworkManager(t *testing.T) {
 	}
 }
 
+func TestHandlerIsRestartedAfterACrashOnly(t *testing.T) {
+	root := testRoot(t)
+	handler := filepath.Join(t.TempDir(), "handler")
+	script := "#!/bin/sh\necho $NODE_NAME $KUBECONFIG $1\nexec sleep 1000\n"
+	if err := os.WriteFile(handler, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l := mustUp(t, Options{Root: root, Handler: handler, HandlerArgs: []string{"argument"}})
+	n := mustNode(t, l, "node1")
+	want := func(state string, restarts int) {
+		t.Helper()
+		eventually(t, "handler "+state, func() error {
+			units, err := n.Units(t.Context())
+			if err != nil {
+				return err
+			}
+			if u := units[len(units)-1]; u.Name != "handler" || u.State != state || u.Restarts != restarts {
+				return fmt.Errorf("got %+v", u)
+			}
+			return nil
+		})
+	}
+	do := func(verb string) {
+		t.Helper()
+		if err := n.Handler(t.Context(), verb); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("running", 0)
+	do("kill")
+	want("running", 1)
+	do("stop")
+	want("stopped", 1)
+	do("start")
+	want("running", 1)
+	eventually(t, "the handler's log", func() error {
+		log, err := os.ReadFile(n.LogPath("handler"))
+		if line := "node1 /run/lab/kubeconfig argument\n"; err == nil && string(log) != strings.Repeat(line, 3) {
+			err = fmt.Errorf("got %q", log)
+		}
+		return err
+	})
+}
+
 func TestTwoLabsSideBySide(t *testing.T) {
 	root := testRoot(t)
 	first := mustUp(t, Options{Root: root, Name: "first"})

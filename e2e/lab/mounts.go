@@ -40,6 +40,9 @@ func (m *mounter) dir(path string, mode os.FileMode) {
 	if m.err != nil {
 		return
 	}
+	if info, err := os.Stat(m.at(path)); err == nil && info.IsDir() {
+		return
+	}
 	if err := os.MkdirAll(m.at(path), mode); err != nil {
 		m.err = fmt.Errorf("making %s: %w", path, err)
 		return
@@ -95,16 +98,46 @@ func enterRoot(spec *nodeSpec, dir string) error {
 	// Not recursive: the node's root is mounted in that folder.
 	m.mount(dir, nodeShare, "", unix.MS_BIND, "")
 	for _, b := range spec.Binds {
-		if m.visible(b) {
-			continue
-		}
-		m.dir(b, 0o755)
-		m.bind(b, b, true)
+		m.show(b)
 	}
 	if m.err != nil {
 		return m.err
 	}
 	return pivot(m.root)
+}
+
+// show makes a folder or a file of the machine visible at the same path, without
+// covering what the node has there.
+func (m *mounter) show(path string) {
+	if m.err != nil || m.visible(path) {
+		return
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		m.err = fmt.Errorf("showing %s to the node: %w", path, err)
+		return
+	}
+	if entries, err := os.ReadDir(m.at(path)); err == nil && len(entries) > 0 {
+		m.err = fmt.Errorf("showing %s to the node: it has a folder of that name; move what it needs to another one", path)
+		return
+	}
+	if info.IsDir() {
+		m.dir(path, 0o755)
+	} else {
+		m.dir(filepath.Dir(path), 0o755)
+		m.file(path)
+	}
+	m.bind(path, path, true)
+}
+
+// file makes an empty file to mount another on.
+func (m *mounter) file(path string) {
+	if m.err != nil {
+		return
+	}
+	if err := os.WriteFile(m.at(path), nil, 0o755); err != nil {
+		m.err = fmt.Errorf("making %s: %w", path, err)
+	}
 }
 
 // visible tells whether a folder of the machine is already in the node's root.
