@@ -239,6 +239,10 @@ func (c *checker) scalar(path string, s *schema, value any) {
 		if !ok || number < 0 && s.kind == aWhole {
 			expected = "a whole number"
 		}
+	case aNumber:
+		if number, ok := whole(value); !ok || number < 0 || isText(value) {
+			expected = "a whole number"
+		}
 	case aBool:
 		if _, ok := truth(value); !ok {
 			expected = "true or false"
@@ -264,6 +268,11 @@ func (c *checker) choice(path string, values []string, value any) {
 		return
 	}
 	c.add(path, "expected %s, found %s%s", oneOf(values), described(value), nearest(text(value), values))
+}
+
+func isText(value any) bool {
+	_, is := value.(string)
+	return is
 }
 
 // described is a value as it stands in a message.

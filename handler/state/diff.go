@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -73,12 +74,19 @@ func leaves(s State) map[string]string {
 }
 
 func routeLeaves(found map[string]string, s State) {
-	ignored := map[string]bool{}
+	ignored, interfaces := map[string]bool{}, map[string]Interface{}
 	for _, one := range s.Interfaces() {
 		ignored[one.Name] = one.State == "ignore"
+		interfaces[one.Name] = one
 	}
 	for _, route := range s.Routes() {
-		if !ignored[route.NextHopInterface] {
+		switch {
+		case ignored[route.NextHopInterface]:
+		case automaticMetric(interfaces[route.NextHopInterface], route):
+			about := route.Metric / metricSpan * metricSpan
+			route.HasMetric = false
+			found[fmt.Sprintf("routes.config[%s metric about %d]", route, about)] = route.String()
+		default:
 			found["routes.config["+route.String()+"]"] = shown(route.tree)
 		}
 	}
@@ -88,6 +96,23 @@ func routeLeaves(found map[string]string, s State) {
 			found["routes.running["+route.String()+"]"] = route.String()
 		}
 	}
+}
+
+// metricSpan is how far NetworkManager's own metrics of devices of one type lie
+// apart from those of the next type: 100 and up for ethernet, 300 for bonds,
+// 400 for VLANs, and so on.
+const metricSpan = 50
+
+// automaticMetric tells whether NetworkManager may have chosen the metric. It
+// does so anew whenever a device comes up (100 becomes 102 when others took
+// 100 and 101 meanwhile), and the profile says nothing about it.
+func automaticMetric(one Interface, route Route) bool {
+	family := IPv4
+	if route.IsIPv6() {
+		family = IPv6
+	}
+	fixed, said := whole(object(one.tree[string(family)])["auto-route-metric"])
+	return route.HasMetric && route.Metric >= metricSpan && (!said || fixed < 0)
 }
 
 func addLeaves(found map[string]string, path string, value any) {

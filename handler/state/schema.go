@@ -24,6 +24,7 @@ const (
 	aText            // A string.
 	aScalar          // A string, a number, true or false.
 	aWhole           // A whole number, or one written as text.
+	aNumber          // A whole number that is not written as text.
 	aSigned          // The same, and it may be negative.
 	aBool            // true, false, or one of nmstate's words for them.
 	aFlag            // true or false and no word for it.

@@ -48,7 +48,7 @@ func vrfSchema() *schema {
 func hsrSchema() *schema {
 	return keyed(
 		all(aText, "port1", "port2", "interlink", "supervision-address"),
-		all(aWhole, "multicast-spec"),
+		all(aNumber, "multicast-spec"),
 		keys{"protocol": choice("hsr", "hsr-2010", "hsr-2012", "prp")},
 	)
 }

@@ -17,20 +17,25 @@ func linuxBridgeOptionsSchema() *schema {
 	return keyed(
 		all(aText, "group-addr"),
 		all(aWhole,
-			"gc-timer", "hello-timer", "group-forward-mask", "group-fwd-mask", "hash-max", "mac-ageing-time",
+			"group-forward-mask", "group-fwd-mask", "hash-max", "mac-ageing-time",
 			"multicast-last-member-count", "multicast-last-member-interval", "multicast-membership-interval",
 			"multicast-querier-interval", "multicast-query-interval", "multicast-query-response-interval",
-			"multicast-startup-query-count", "multicast-startup-query-interval", "vlan-default-pvid",
+			"multicast-startup-query-count", "multicast-startup-query-interval",
 		),
+		all(aNumber, "gc-timer", "hello-timer", "vlan-default-pvid"),
 		all(aBool, "multicast-querier", "multicast-query-use-ifaddr", "multicast-snooping"),
 		all(aScalar, "multicast-router"),
 		keys{
 			"vlan-protocol": vlanProtocol(),
-			"stp": keyed(
-				all(aBool, "enabled"),
-				all(aWhole, "forward-delay", "hello-time", "max-age", "priority"),
-			),
+			"stp":           keyed(spanningTree()),
 		},
+	)
+}
+
+func spanningTree() keys {
+	return joinKeys(
+		all(aBool, "enabled"),
+		all(aWhole, "forward-delay", "hello-time", "max-age", "priority"),
 	)
 }
 
@@ -58,7 +63,7 @@ func ovsBridgeSchema() *schema {
 		keys{"port": port, "ports": port, "options": keyed(
 			all(aBool, "rstp", "mcast-snooping-enable"),
 			all(aText, "fail-mode", "datapath"),
-			keys{"stp": switchOr(all(aBool, "enabled"))},
+			keys{"stp": switchOr(spanningTree())},
 		)},
 	)
 }
@@ -78,7 +83,7 @@ func ovsBondSchema() *schema {
 func dpdkSchema() *schema {
 	return keyed(
 		all(aText, "devargs"),
-		all(aWhole, "rx-queue", "n_rxq", "n_rxq_desc", "n_txq_desc"),
+		all(aNumber, "rx-queue", "n_rxq", "n_rxq_desc", "n_txq_desc"),
 		all(aFlag, "lsc-interrupt", "dpdk-lsc-interrupt"),
 	)
 }

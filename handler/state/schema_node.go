@@ -40,7 +40,8 @@ func routeSchema() *schema {
 func ruleSchema() *schema {
 	return keyed(
 		all(aText, "ip-from", "ip-to", "iif"),
-		all(aWhole, "route-table", "fwmark", "fwmask", "suppress-prefix-length", "suppress_prefixlength"),
+		all(aWhole, "route-table", "fwmark", "fwmask"),
+		all(aNumber, "suppress-prefix-length", "suppress_prefixlength"),
 		all(aSigned, "priority"),
 		keys{
 			"state":  choice("absent"),

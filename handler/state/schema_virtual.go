@@ -43,7 +43,7 @@ func ipvlanSchema() *schema {
 func macsecSchema() *schema {
 	return keyed(
 		all(aText, "base-iface", "mka-cak", "mka-ckn"),
-		all(aWhole, "port"),
+		all(aNumber, "port"),
 		all(aFlag, "encrypt", "send-sci"),
 		keys{
 			"validation": choice("disabled", "check", "strict"),
@@ -56,11 +56,14 @@ func ipTunnelSchema() *schema {
 	return keyed(
 		all(aText, "base-iface"),
 		all(anIP, "local", "remote"),
-		all(aWhole, "ttl", "tos", "flow-label", "encap-limit", "fwmark"),
+		all(aNumber, "ttl", "tos", "flow-label", "encap-limit", "fwmark"),
 		all(aFlag, "pmtu-disc"),
 		keys{
-			"mode":         choice("ipip", "sit", "ip6ip6", "ipip6", "unknown"),
-			"ip6tun-flags": listOf(of(aText)),
+			"mode": choice("ipip", "sit", "ip6ip6", "ipip6", "unknown"),
+			"ip6tun-flags": listOf(choice(
+				"ign-encap-limit", "use-orig-tclass", "use-orig-flowlabel", "mip6-dev", "rcv-dscp-copy", "use-orig-fw-mark",
+				"allow-local-remote", "cap-xmit", "cap-rcv", "cap-per-packet",
+			)),
 		},
 	)
 }

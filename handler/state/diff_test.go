@@ -1,0 +1,91 @@
+package state_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// interfaces of the sample report, by their place in it.
+const (
+	loopback = iota
+	podVeth
+	primary
+	secondary
+	bridge
+)
+
+func TestDiffOfTwoReports(t *testing.T) {
+	before := parse(t, string(samples(t)["report-node1"]))
+	for name, test := range map[string]struct {
+		value any
+		path  []any
+		want  []string
+	}{
+		"a lifetime that ran on": {
+			value: "12sec", path: []any{"interfaces", primary, "ipv4", "address", 0, "valid-life-time"},
+		},
+		"a timer that ran on": {
+			value: 1, path: []any{"interfaces", bridge, "bridge", "options", "gc-timer"},
+		},
+		"a pod's interface": {
+			value: 9000, path: []any{"interfaces", podVeth, "mtu"},
+		},
+		"the metric that NetworkManager chose for a learnt route": {
+			value: 102, path: []any{"routes", "running", 0, "metric"},
+		},
+		"an MTU": {
+			value: 1400, path: []any{"interfaces", primary, "mtu"},
+			want: []string{`interfaces[eth0].mtu: is 1400, should be 1500`},
+		},
+		"an address": {
+			value: "192.0.2.11", path: []any{"interfaces", primary, "ipv4", "address", 0, "ip"},
+			want: []string{
+				`interfaces[eth0].ipv4.address[192.0.2.10/24].ip: 192.0.2.10 is missing`,
+				`interfaces[eth0].ipv4.address[192.0.2.10/24].prefix-length: 24 is missing`,
+				`interfaces[eth0].ipv4.address[192.0.2.11/24].ip: 192.0.2.11 should not be there`,
+				`interfaces[eth0].ipv4.address[192.0.2.11/24].prefix-length: 24 should not be there`,
+			},
+		},
+		"the name of an interface": {
+			value: "eth9", path: []any{"interfaces", secondary, "name"},
+			want: []string{
+				`interfaces[eth1]: the interface is missing`,
+				`interfaces[eth9]: the interface should not be there`,
+			},
+		},
+		"the next hop of the default route": {
+			value: "192.0.2.2", path: []any{"routes", "running", 0, "next-hop-address"},
+			want: []string{
+				`routes.running[0.0.0.0/0 via 192.0.2.1 dev eth0]: 0.0.0.0/0 via 192.0.2.1 dev eth0 is missing`,
+				`routes.running[0.0.0.0/0 via 192.0.2.2 dev eth0]: 0.0.0.0/0 via 192.0.2.2 dev eth0 should not be there`,
+			},
+		},
+		"the order of name servers": {
+			value: []any{"192.0.2.2", "192.0.2.1"}, path: []any{"dns-resolver", "running", "server"},
+			want: []string{`dns-resolver.running.server: is 192.0.2.2, 192.0.2.1, should be 192.0.2.1`},
+		},
+		"the state of an interface": {
+			value: "down", path: []any{"interfaces", secondary, "state"},
+			want: []string{`interfaces[eth1].state: is down, should be up`},
+		},
+		"a key that is gone": {
+			path: []any{"interfaces", bridge, "ipv4"},
+			want: []string{
+				`interfaces[br1].ipv4.address[192.0.2.30/24].ip: 192.0.2.30 is missing`,
+				`interfaces[br1].ipv4.address[192.0.2.30/24].prefix-length: 24 is missing`,
+				`interfaces[br1].ipv4.dhcp: false is missing`,
+				`interfaces[br1].ipv4.enabled: true is missing`,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := changed(t, before, test.value, test.path...)
+			if diff := cmp.Diff(test.want, lines(state.Diff(before, after))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
