@@ -188,7 +188,10 @@ func wantAddress(t *testing.T, n *Node, prefix string) {
 
 func testFaults(t *testing.T, l *Lab) {
 	n := mustNode(t, l, "static")
-	before := settled(t, n)
+	before, err := n.Settled(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Run("without carrier nothing goes through, and it comes back as before", func(t *testing.T) {
 		watch, err := l.Watch(t.Context(), n)
 		if err != nil {
@@ -235,25 +238,10 @@ func testFaults(t *testing.T, l *Lab) {
 	})
 }
 
-// settled is the kernel's state once duplicate-address detection is over.
-func settled(t *testing.T, n *Node) string {
-	t.Helper()
-	text := ""
-	eventually(t, n.Name+" settles", func() error {
-		var err error
-		text, err = n.Kernel(t.Context())
-		if err == nil && strings.Contains(text, "tentative") {
-			err = errors.New("an address is tentative")
-		}
-		return err
-	})
-	return text
-}
-
 func wantKernel(t *testing.T, n *Node, want string) {
 	t.Helper()
 	eventually(t, n.Name+" is as before", func() error {
-		got, err := n.Kernel(t.Context())
+		got, err := n.Settled(t.Context())
 		if err == nil && got != want {
 			err = errors.New(cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
 		}

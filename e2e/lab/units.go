@@ -137,7 +137,20 @@ func (s *supervisor) start(ctx context.Context, name string) error {
 	if err != nil || !started || u.ready == nil {
 		return err
 	}
-	if err := u.ready(ctx); err != nil {
+	// One that ends instead of becoming ready is not waited for.
+	alive, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.mu.Lock()
+	ended := u.ended
+	s.mu.Unlock()
+	go func() {
+		select {
+		case <-ended:
+			cancel()
+		case <-alive.Done():
+		}
+	}()
+	if err := u.ready(alive); err != nil {
 		return fmt.Errorf("%s does not become ready: %w (log: %s)", name, err, lastLines(u.logFile, 3))
 	}
 	return nil

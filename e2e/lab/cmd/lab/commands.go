@@ -130,9 +130,8 @@ func newExec(w *where) *cobra.Command {
 			if program[0] == "--" && len(program) > 1 {
 				program = program[1:]
 			}
-			// Ctrl-C reaches the command, which is in our terminal's group; we stay
-			// to pass its exit code on.
-			signal.Ignore(os.Interrupt)
+			// Ctrl-C reaches the command, which is in our terminal's group; main has
+			// caught it for us, and we stay to pass the command's exit code on.
 			var env []string
 			if t := os.Getenv("TERM"); t != "" {
 				env = append(env, "TERM="+t)
