@@ -8,4 +8,16 @@
 //
 // It is pure: no I/O, no clock, no goroutine. It never talks to libnmstate and
 // never decides what to do about a difference.
+//
+//	what a user wrote ──ParseDesired──► desired ─┬─Delta, Part──► what to apply
+//	                                             │
+//	                                          Missing ──► what does not hold
+//	                                             │
+//	what a node shows ─────Parse──────► current ─┼─Diff──► what a rollback left
+//	                                             └─Report──► currentState
+//
+// Files: schema_*.go are tables of what nmstate accepts, desired.go checks a
+// document against them; missing_*.go compare by meaning, as strictly as
+// nmstate's own verification; value.go and normal.go hold the spellings that
+// mean the same.
 package state

@@ -21,13 +21,17 @@ func (c *comparison) routes(desired, current State) {
 			}
 		}
 	}
+	byDestination := map[string][]Route{}
+	for _, got := range have {
+		byDestination[got.Destination] = append(byDestination[got.Destination], got)
+	}
 	for _, want := range wanted {
 		want.NextHopInterface = c.kernelName(want.NextHopInterface)
 		switch {
 		case text(want.tree["state"]) == "ignore":
 		case want.Absent:
 			c.absentRoute(want, wanted, configured)
-		case !slices.ContainsFunc(have, want.isMetBy):
+		case !slices.ContainsFunc(byDestination[want.Destination], want.isMetBy):
 			c.add("routes.config", want.String(), "")
 		}
 	}
@@ -48,11 +52,12 @@ func (c *comparison) absentRoute(filter Route, wanted, configured []Route) {
 	}
 }
 
-// isMetBy tells whether a current route is the one that r wants.
+// isMetBy tells whether a current route to the same destination is the one
+// that r wants.
 func (r Route) isMetBy(got Route) bool {
 	kind := text(r.tree["route-type"])
 	switch {
-	case r.Destination != got.Destination || r.TableID != got.TableID:
+	case r.TableID != got.TableID:
 		return false
 	case kind != "" || text(got.tree["route-type"]) != "":
 		// A route that leads nowhere has no next hop worth comparing.
