@@ -23,7 +23,7 @@ const (
 	maxRounds = 8
 	// staleRetry is when to look again after a write met a newer object, if
 	// the watch has not brought it by then.
-	staleRetry = time.Second
+	staleRetry = 200 * time.Millisecond
 )
 
 // Captures resolves the captures of a policy.
