@@ -87,7 +87,7 @@ func routeLeaves(found map[string]string, s State) {
 			route.HasMetric = false
 			found[fmt.Sprintf("routes.config[%s metric about %d]", route, about)] = route.String()
 		default:
-			found["routes.config["+route.String()+"]"] = shown(route.tree)
+			found["routes.config["+route.String()+"]"] = route.String() + route.details()
 		}
 	}
 	for _, route := range s.RunningRoutes() {

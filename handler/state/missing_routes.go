@@ -74,9 +74,26 @@ func (r Route) isMetBy(got Route) bool {
 	return r.detailsMetBy(got)
 }
 
+// detailKeys are the rarer properties of a route.
+func detailKeys() []string {
+	return []string{"source", "mtu", "cwnd", "initcwnd", "initrwnd", "advmss", "quickack", "lock-mtu", "weight"}
+}
+
+// details are the rarer properties that the document gives, as ip-route would
+// write them after the rest.
+func (r Route) details() string {
+	line := ""
+	for _, key := range append(detailKeys(), "route-type") {
+		if value := text(r.tree[key]); value != "" {
+			line += " " + key + " " + value
+		}
+	}
+	return line
+}
+
 // detailsMetBy compares the rarer properties, where the report has them.
 func (r Route) detailsMetBy(got Route) bool {
-	for _, key := range []string{"source", "mtu", "cwnd", "initcwnd", "initrwnd", "advmss", "quickack", "lock-mtu", "weight"} {
+	for _, key := range detailKeys() {
 		if r.tree[key] != nil && got.tree[key] != nil && !sameValue(r.tree[key], got.tree[key]) {
 			return false
 		}
@@ -97,7 +114,7 @@ func (r Route) selects(got Route) bool {
 	if r.VRF != "" && r.VRF != got.VRF && r.TableID != got.TableID {
 		return false
 	}
-	for _, key := range []string{"source", "weight", "route-type", "mtu", "cwnd", "initcwnd", "initrwnd", "quickack", "advmss", "lock-mtu"} {
+	for _, key := range append(detailKeys(), "route-type") {
 		if r.tree[key] != nil && !sameValue(r.tree[key], got.tree[key]) {
 			return false
 		}
