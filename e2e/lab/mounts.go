@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -189,13 +190,31 @@ func (m *mounter) disk(base, disk string) {
 		}
 	}
 	m.dir("/etc", 0o755)
-	m.mount("overlay", "/etc", "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s",
-		filepath.Join(base, "etc"), filepath.Join(disk, "etc"), filepath.Join(disk, "work")))
+	m.etc(filepath.Join(base, "etc"), filepath.Join(disk, "etc"), filepath.Join(disk, "work"))
 	m.dir("/var", 0o755)
 	m.bind(filepath.Join(disk, "var"), "/var", false)
 	if err := os.Symlink("/run", m.at("/var/run")); m.err == nil && err != nil && !errors.Is(err, os.ErrExist) {
 		m.err = fmt.Errorf("linking /var/run: %w", err)
 	}
+}
+
+// etc is a layer over the base's /etc, or a copy of it where the state folder
+// cannot carry one (it is itself in an overlay, as in most containers).
+func (m *mounter) etc(lower, upper, work string) {
+	if m.err != nil {
+		return
+	}
+	layers := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", lower, upper, work)
+	if unix.Mount("overlay", m.at("/etc"), "overlay", 0, layers) == nil {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(upper, "passwd")); err != nil { // not a reboot
+		if out, err := exec.Command("cp", "-a", lower+"/.", upper).CombinedOutput(); err != nil {
+			m.err = fmt.Errorf("copying %s: %w: %s", lower, err, out)
+			return
+		}
+	}
+	m.bind(upper, "/etc", false)
 }
 
 // pivot makes root the root of the whole namespace and lets go of the old one.

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // UnavailableError says that this machine, as it is, cannot have a lab: what is
@@ -29,6 +31,10 @@ func errNotRoot() error {
 func Available(nm string) error {
 	if os.Geteuid() != 0 {
 		return errNotRoot()
+	}
+	err := onOwnThread(func() error { return unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_NEWNS) })
+	if err != nil {
+		return &UnavailableError{fmt.Sprintf("the lab may not make namespaces here (%v): in a container it needs --privileged", err)}
 	}
 	programs := []string{"ip", "dnsmasq"}
 	if nm == "host" {
