@@ -85,7 +85,11 @@ func (l *Live) ask(ctx context.Context, server netip.Addr, q question) error {
 
 // exchange asks on a socket of its own, which ends with ctx.
 func (l *Live) exchange(ctx context.Context, network string, server netip.Addr, q question) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(server.String(), dnsPort))
+	to, err := onLink(server)
+	if err != nil {
+		return err
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(to.String(), dnsPort))
 	if err != nil {
 		return readable(err)
 	}

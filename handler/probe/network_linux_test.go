@@ -277,18 +277,23 @@ func TestDefaultGateway(t *testing.T) {
 }
 
 func TestDefaultGatewayThatIsLinkLocal(t *testing.T) {
-	g := newGateway(t)
 	address := must[*netlink.Addr](t)(netlink.ParseAddr(gatewayIP6 + "/64"))
-	if err := g.handle.AddrAdd(g.link, address); err != nil {
-		skip(t, fmt.Sprintf("this kernel runs without IPv6: %v", err))
-	}
-	g.route(t, gatewayIP6)
-	l := probe.New(bareOptions(t))
-	try(t, l, probe.DefaultGateway, "")
-	check(t, g.handle.AddrDel(g.link, address))
-	err := probe.Once(t.Context(), l, []string{probe.DefaultGateway}, time.Second)[probe.DefaultGateway]
-	if err == nil || !strings.Contains(err.Error(), "fe80::1%up0") {
-		t.Error(err)
+	// The second time, the link has the name of the first one and another index.
+	for _, name := range []string{"at first", "after the link was made anew"} {
+		t.Run(name, func(t *testing.T) {
+			g := newGateway(t)
+			if err := g.handle.AddrAdd(g.link, address); err != nil {
+				skip(t, fmt.Sprintf("this kernel runs without IPv6: %v", err))
+			}
+			g.route(t, gatewayIP6)
+			l := probe.New(bareOptions(t))
+			try(t, l, probe.DefaultGateway, "")
+			check(t, g.handle.AddrDel(g.link, address))
+			err := probe.Once(t.Context(), l, []string{probe.DefaultGateway}, time.Second)[probe.DefaultGateway]
+			if err == nil || !strings.Contains(err.Error(), "fe80::1%up0") {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -78,6 +78,10 @@ func ping(ctx context.Context, clock clock.PassiveClock, target netip.Addr) erro
 // openEcho takes a raw socket and, where the process may not have one, one of
 // the kernel's unprivileged ping sockets.
 func openEcho(target netip.Addr) (*echo, error) {
+	to, err := onLink(target)
+	if err != nil {
+		return nil, err
+	}
 	e := &echo{target: target, v6: target.Is6(), raw: true, token: make([]byte, 16)}
 	_, _ = rand.Read(e.token) // It never fails.
 	e.id = int(binary.BigEndian.Uint16(e.token))
@@ -86,14 +90,14 @@ func openEcho(target netip.Addr) (*echo, error) {
 		raw, unprivileged, local = "ip6:ipv6-icmp", "udp6", "::"
 	}
 	ip := net.IP(target.AsSlice())
-	e.to = &net.IPAddr{IP: ip, Zone: target.Zone()}
+	e.to = &net.IPAddr{IP: ip, Zone: to.Zone()}
 	conn, rawErr := icmp.ListenPacket(raw, local)
 	if rawErr != nil {
 		var err error
 		if conn, err = icmp.ListenPacket(unprivileged, local); err != nil {
 			return nil, fmt.Errorf("neither a raw nor a ping socket can be had: %w, %w", readable(rawErr), readable(err))
 		}
-		e.raw, e.to = false, &net.UDPAddr{IP: ip, Zone: target.Zone()}
+		e.raw, e.to = false, &net.UDPAddr{IP: ip, Zone: to.Zone()}
 	}
 	e.conn = conn
 	return e, nil
