@@ -27,6 +27,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane/controlplanetest"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 const (
@@ -38,15 +39,20 @@ const (
 // the test plays the state handler and the rollout controller.
 type cluster struct {
 	*testing.T
+	root   *testing.T
 	api    client.Client
 	plane  *controlplane.ControlPlane
 	audit  string
 	events *recorded
+	// captured counts what was resolved.
+	captured *captures
+	// stop ends the handler that runs.
+	stop func()
 }
 
 func TestPolicyHandlerOnARealAPIServer(t *testing.T) {
 	c := newCluster(t)
-	c.startHandler()
+	c.stop = c.startHandler()
 	for _, test := range []struct {
 		sentence string
 		run      func(c *cluster)
@@ -59,11 +65,15 @@ func TestPolicyHandlerOnARealAPIServer(t *testing.T) {
 		{"a malformed policy is told by name", malformed},
 		{"a policy edited in flight is superseded", superseded},
 		{"a deselected policy leaves the spec first and its enactment later", deselected},
+		{"captures are resolved once for a generation", capture},
+		{"a handler that starts anew writes nothing and resolves nothing", restart},
+		{"a lost enactment is made good from what the node has committed", lostEnactment},
 	} {
 		if !t.Run(test.sentence, func(t *testing.T) {
 			inner := *c
 			inner.T = t
 			test.run(&inner)
+			c.stop = inner.stop
 		}) {
 			return
 		}
@@ -202,8 +212,88 @@ func deselected(c *cluster) {
 	c.gone("mtu")
 }
 
+func capture(c *cluster) {
+	p := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "capture"}}
+	p.Spec.Capture = map[string]string{"nic": `interfaces.name == "eth5"`}
+	p.Spec.DesiredState = v1.NewState([]byte(`{"interfaces":[{"name":"{{ capture.nic.interfaces.0.name }}"}]}`))
+	c.must(c.api.Create(c.Context(), p))
+	c.approve("capture")
+	c.await("capture", "Progressing ConfigurationProgressing")
+	c.finish(v1.TransactionCommitted, false, "")
+	c.await("capture", "Available SuccessfullyConfigured")
+	e := c.enactment("capture")
+	if got := string(e.Status.DesiredState.Raw); got != `{"interfaces":[{"mtu":1500,"name":"eth5"}]}` {
+		c.Errorf("rendered %s", got)
+	}
+	if len(e.Status.CapturedStates) != 1 || e.Status.CapturedStates["nic"].MetaInfo.Version != "0" {
+		c.Errorf("captured %v", e.Status.CapturedStates)
+	}
+	if got := c.captured.count(); got != 1 {
+		c.Errorf("resolved %d times, want once", got)
+	}
+}
+
+func restart(c *cluster) {
+	c.settle()
+	c.stop()
+	since := time.Now()
+	c.stop = c.startHandler()
+	c.settle()
+	requests := slices.DeleteFunc(c.requests(since), func(r controlplane.Request) bool { return r.Verb == "list" })
+	if len(requests) > 0 {
+		c.Errorf("%d requests besides the lists of a start:\n%s", len(requests), controlplane.Summary(requests))
+	}
+	if got := c.captured.count(); got != 1 {
+		c.Errorf("resolved %d times, want not again", got)
+	}
+}
+
+func lostEnactment(c *cluster) {
+	before := c.state()
+	old := c.enactment("br")
+	c.must(c.api.Delete(c.Context(), old))
+	c.await("capture", "Available SuccessfullyConfigured")
+	controlplanetest.Eventually(c.T, func(ctx context.Context) error {
+		e := &v1.NodeNetworkConfigurationEnactment{}
+		if err := c.api.Get(ctx, client.ObjectKeyFromObject(old), e); err != nil {
+			return err
+		}
+		if e.UID == old.UID || len(e.Status.Conditions) != 5 {
+			return fmt.Errorf("the enactment is %s", standing(e))
+		}
+		return nil
+	})
+	c.settle()
+	if after := c.state(); len(after.Spec.Sources) == 0 || len(before.Spec.Sources) == 0 {
+		c.Errorf("sources %v, were %v", after.Spec.Sources, before.Spec.Sources)
+	}
+}
+
+// captures resolve to the same each time.
+type captures struct {
+	mu    sync.Mutex
+	calls int
+}
+
+func (f *captures) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
+func (f *captures) Resolve(policyJSON []byte, _ state.State) (state.State, map[string]state.State, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	if !strings.Contains(string(policyJSON), `"desiredState":{`) || !strings.Contains(string(policyJSON), `"capture":{"nic":`) {
+		return state.State{}, nil, fmt.Errorf("not a policy: %s", policyJSON)
+	}
+	resolved := state.FromTree(map[string]any{"interfaces": []any{map[string]any{"name": "eth5", "mtu": 1500}}})
+	return resolved, map[string]state.State{"nic": resolved}, nil
+}
+
 // startHandler runs the policy handler as a node's handler does.
-func (c *cluster) startHandler() {
+func (c *cluster) startHandler() (stop func()) {
 	rest, err := c.plane.RESTConfig()
 	c.must(err)
 	rest.UserAgent = userAgent
@@ -215,27 +305,30 @@ func (c *cluster) startHandler() {
 	})
 	c.must(err)
 	c.must(policy.New(policy.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Node: nodeName, Clock: clock.RealClock{}, Events: c.events,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Node: nodeName, Clock: clock.RealClock{},
+		Captures: c.captured, Events: c.events,
 	}).SetupWithManager(mgr))
-	ctx, cancel := context.WithCancel(c.Context())
+	ctx, cancel := context.WithCancel(c.root.Context())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
-	c.Cleanup(func() {
+	end := sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			c.Error(err)
 		}
 	})
+	c.root.Cleanup(end)
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
 		c.Fatal("the cache was not filled")
 	}
+	return end
 }
 
 func newCluster(t *testing.T) *cluster {
 	audit := filepath.Join(t.TempDir(), "audit.log")
 	plane := controlplanetest.Start(t, os.Getenv, controlplane.Options{CRDs: "../../deploy/crds", AuditLog: audit})
 	api := controlplanetest.Client(t, plane, client.Options{Scheme: newScheme(t)})
-	c := &cluster{T: t, api: api, plane: plane, audit: audit, events: &recorded{}}
+	c := &cluster{T: t, root: t, api: api, plane: plane, audit: audit, events: &recorded{}, captured: &captures{}}
 	c.must(api.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{"role": "worker"}}}))
 	nns := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
 	c.must(api.Create(t.Context(), nns))
@@ -378,7 +471,8 @@ func (c *cluster) requests(since time.Time) []controlplane.Request {
 	all, err := controlplane.ReadRequests(c.audit, controlplane.Filter{Since: since, UserAgent: userAgent})
 	c.must(err)
 	return slices.DeleteFunc(all, func(r controlplane.Request) bool {
-		return r.Verb == "watch" || strings.HasSuffix(r.Name, "fence") ||
+		return r.Verb == "watch" || r.Resource == "" || // Discovery has no resource.
+			strings.HasSuffix(r.Name, "fence") ||
 			(r.Verb == "create" && r.Resource == "nodenetworkconfigurationenactments" && r.Name == "")
 	})
 }
