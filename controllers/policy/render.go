@@ -76,7 +76,7 @@ func resolvedBefore(g *gathered, policy *v1.NodeNetworkConfigurationPolicy) ([]b
 		return nil, nil, false
 	}
 	status := enactment.Status
-	if status.PolicyGeneration != policy.Generation || status.DesiredState.IsZero() || len(status.CapturedStates) == 0 {
+	if status.PolicyGeneration != policy.Generation || status.DesiredState.IsZero() {
 		return nil, nil, false
 	}
 	return status.DesiredState.Raw, status.CapturedStates, true
@@ -104,7 +104,9 @@ func (r *Reconciler) resolve(known *rendering, g *gathered, policy *v1.NodeNetwo
 	if err != nil {
 		return fmt.Errorf("resolving spec.capture: %w", err)
 	}
-	known.captured = make(map[string]v1.CapturedState, len(captured))
+	if len(captured) > 0 { // libnmstate's C library does not tell them.
+		known.captured = make(map[string]v1.CapturedState, len(captured))
+	}
 	for name, value := range captured {
 		known.captured[name] = v1.CapturedState{
 			State:    v1.NewState(value.JSON()),
