@@ -46,8 +46,10 @@ func newParts(_ context.Context, o options) (*parts, error) {
 		}
 	}
 	var err error
-	if p.config, err = clientcmd.BuildConfigFromFlags("", o.kubeconfig); err != nil {
-		return nil, fmt.Errorf("%w: reading --kubeconfig: %w", errUsage, err)
+	rules := clientcmd.NewDefaultClientConfigLoadingRules() // KUBECONFIG counts, as for kubectl.
+	rules.ExplicitPath = o.kubeconfig
+	if p.config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig(); err != nil {
+		return nil, fmt.Errorf("%w: finding the API server: %w", errUsage, err)
 	}
 	p.config.UserAgent = "nmstate-handler/" + version
 	executable, err := os.Executable()
@@ -58,6 +60,9 @@ func newParts(_ context.Context, o options) (*parts, error) {
 		return nil, err
 	}
 	if p.journal, err = journal.NewFiles(o.journalDir); err != nil {
+		return nil, err
+	}
+	if err := p.journal.Lock(); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -97,11 +97,13 @@ func (a *Agent) startApply(ctx context.Context) {
 			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: true})
 			return
 		}
+		armed := false
 		checkpoint, err := a.Backend.Apply(taskCtx, desired, rollbackAfter, func(made backend.Checkpoint) {
+			armed = true
 			a.post(number, txn.CheckpointMade{Checkpoint: string(made)})
 		})
 		if err != nil {
-			refused := errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
+			refused := !armed || errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
 			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: refused})
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/testr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -285,7 +287,7 @@ func (n *node) handler(options ...func(*Options)) (*Agent, context.CancelFunc) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(n.t.Context())
+	ctx, cancel := context.WithCancel(logf.IntoContext(n.t.Context(), testr.New(n.t)))
 	n.t.Cleanup(cancel)
 	o := Options{
 		Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, ctx}, Prober: probes{n.host}, Journal: mortalJournal{files, ctx},

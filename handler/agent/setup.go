@@ -25,6 +25,7 @@ func (a *Agent) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("setting up the state handler: %w", err)
 	}
+	a.poke() // The first turn makes the NodeNetworkState where there is none to be watched.
 	return nil
 }
 

@@ -22,7 +22,7 @@ func (a *Agent) step(ctx context.Context, e txn.Event) {
 	if next.Open() && worthWriting(before, next) {
 		a.entry.Transaction = next
 		if err := a.Journal.Save(a.entry); err != nil {
-			if before.Open() {
+			if _, recovering := e.(txn.Recovered); recovering || before.Open() {
 				// The older entry is still there and leads back just as well.
 				logf.FromContext(ctx).Error(err, "cannot bring the journal up to date", "phase", next.Phase)
 			} else {

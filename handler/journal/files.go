@@ -15,7 +15,10 @@ const (
 )
 
 // Files is the Journal in a folder of the node's disk.
-type Files struct{ dir string }
+type Files struct {
+	dir  string
+	lock *os.File
+}
 
 // NewFiles opens the journal in dir, which is made if it is missing.
 func NewFiles(dir string) (*Files, error) {

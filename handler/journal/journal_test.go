@@ -91,3 +91,13 @@ func TestAHalfWrittenTemporaryFileDoesNotCount(t *testing.T) {
 		t.Fatalf("entry %v, error %v", entry, err)
 	}
 }
+
+func TestASecondHandlerIsToldThatAnotherOneRuns(t *testing.T) {
+	dir := t.TempDir()
+	if err := open(t, dir).Lock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, dir).Lock(); err == nil || !strings.Contains(err.Error(), "another handler runs") {
+		t.Fatalf("second lock: %v", err)
+	}
+}

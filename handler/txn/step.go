@@ -114,7 +114,7 @@ func (s State) applying(e Event) (State, []Effect) {
 		if s.Cause == nil {
 			s.Cause = &Cause{Message: e.Message, Final: e.Final}
 		}
-		if e.Refused && s.Checkpoint == "" && !s.Lost {
+		if e.Refused {
 			return s.refused()
 		}
 		return s.undo()

@@ -17,7 +17,7 @@ func (b *Backend) Revert(ctx context.Context, desired, current state.State) (sta
 	if err != nil {
 		return state.State{}, fmt.Errorf("computing the way back: %w", err)
 	}
-	return reverted, nil
+	return state.CompleteRevert(reverted, current), nil
 }
 
 func (b *Backend) runHelper(ctx context.Context, desired, current state.State) (state.State, error) {
