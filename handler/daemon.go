@@ -30,7 +30,7 @@ func daemon(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("preparing the handler: %w", err)
 	}
-	h, err := p.handlers(mgr.GetClient(), mgr.GetAPIReader(), clock.RealClock{})
+	h, err := p.handlers(mgr.GetClient(), mgr.GetAPIReader(), clock.RealClock{}, mgr.GetEventRecorder("nmstate-handler"))
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,10 @@ func run(ctx context.Context, mgr ctrl.Manager, h *handlers) error {
 			select {
 			case <-ctx.Done():
 				return
-			case e := <-watcher.C():
+			case e, open := <-watcher.C():
+				if !open {
+					return
+				}
 				if e.Kind == observe.Network {
 					h.state.NetworkChanged()
 				} else {

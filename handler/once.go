@@ -31,7 +31,7 @@ func once(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("reaching the API server: %w", err)
 	}
-	h, err := p.handlers(direct, direct, clock.RealClock{})
+	h, err := p.handlers(direct, direct, clock.RealClock{}, nil)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ type handlers struct {
 	policy *policy.Reconciler
 }
 
-func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTicker) (*handlers, error) {
+func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTicker, events policy.Recorder) (*handlers, error) {
 	node := p.options.node
 	prober := probe.New(probe.Options{
 		Clock: clock, DNSHost: p.options.dnsHost, KubeConfig: p.config, NodeName: node,
@@ -89,7 +89,15 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTi
 	if err != nil {
 		return nil, err
 	}
-	return &handlers{state: state, policy: p.policyHandler(c, live, clock)}, nil
+	filters, err := backend.KernelFiltersVLANs()
+	if err != nil {
+		return nil, err
+	}
+	policies := policy.New(policy.Options{
+		Client: c, Live: live, Node: node, Clock: clock, Events: events,
+		Captures: backend.Captures{}, CanFilterVLANs: func() bool { return filters },
+	})
+	return &handlers{state: state, policy: policies}, nil
 }
 
 // ready tells whether the Node has the condition Ready.

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package nmstate
+
+// KernelFiltersVLANs is about Linux; elsewhere there is nothing to try.
+func KernelFiltersVLANs() (bool, error) { return false, nil }
