@@ -148,9 +148,13 @@ func failedEdit(c *cluster) {
 	c.await("br", "Progressing ConfigurationProgressing")
 	c.finish(v1.TransactionRolledBack, true, "probing for 2m0s: api-server: no route to host")
 	c.await("br", "Failing FailedToConfigure: probing for 2m0s: api-server: no route to host")
-	if after := c.state().Spec.Sources; !slices.Equal(before, after) {
-		c.Errorf("sources %v, want %v as before", after, before)
-	}
+	// The outcome is recorded first, then the spec goes back.
+	controlplanetest.Eventually(c.T, func(context.Context) error {
+		if after := c.state().Spec.Sources; !slices.Equal(before, after) {
+			return fmt.Errorf("sources %v, want %v as before", after, before)
+		}
+		return nil
+	})
 	c.finish(v1.TransactionCommitted, false, "")
 	c.settle()
 	c.await("br", "Failing FailedToConfigure: probing for 2m0s: api-server: no route to host")
