@@ -107,7 +107,7 @@ func (l *Lab) startFabric(ctx context.Context) error {
 	}
 	defer func() { _ = host.Close() }()
 	namespaces := uintptr(unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID)
-	if err := l.spawn(roleFabric, l.fabricDir(), namespaces, host); err != nil {
+	if err := l.spawn(ctx, roleFabric, l.fabricDir(), namespaces, host); err != nil {
 		return err
 	}
 	return l.awaitReady(ctx, roleFabric, l.fabricDir())
@@ -143,7 +143,7 @@ func (n *Node) boot(ctx context.Context) error {
 		return err
 	}
 	namespaces := uintptr(unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWPID)
-	if err := n.lab.spawn(roleNode, n.dir(), namespaces); err != nil {
+	if err := n.lab.spawn(ctx, roleNode, n.dir(), namespaces); err != nil {
 		return err
 	}
 	// The clone has come back, but for an instant its argv is still ours.

@@ -29,7 +29,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -193,7 +192,7 @@ func (n *Node) join(ctx context.Context, c client.Client, config *rest.Config) e
 func handlerToken(ctx context.Context, c client.Client, node *corev1.Node) (string, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: handlerNamespace, Name: handlerAccount}}
 	ask := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-		ExpirationSeconds: ptr.To(int64((24 * time.Hour).Seconds())),
+		ExpirationSeconds: new(int64((24 * time.Hour).Seconds())),
 		BoundObjectRef:    &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID},
 	}}
 	if err := c.SubResource("token").Create(ctx, account, ask); err != nil {

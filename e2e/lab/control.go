@@ -42,7 +42,8 @@ func serve(ctx context.Context, dir string, answer func(context.Context, request
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("removing the old control socket: %w", err)
 	}
-	ln, err := net.Listen("unix", path)
+	var config net.ListenConfig
+	ln, err := config.Listen(ctx, "unix", path)
 	if err != nil {
 		return fmt.Errorf("opening the control socket: %w", err)
 	}
@@ -68,7 +69,9 @@ func serveOne(ctx context.Context, conn net.Conn, answer func(context.Context, r
 	if err := json.NewDecoder(bufio.NewReader(conn)).Decode(&req); err != nil {
 		return // the asker is gone
 	}
-	_ = json.NewEncoder(conn).Encode(answer(ctx, req))
+	if err := json.NewEncoder(conn).Encode(answer(ctx, req)); err != nil {
+		return // so it is now
+	}
 }
 
 // ask sends one request to the process whose folder is dir.

@@ -108,7 +108,7 @@ func (l *Lab) startControlPlane(ctx context.Context) error {
 		return fmt.Errorf("making its folder: %w", err)
 	}
 	// A mount namespace alone: its pid file has to hold the pid that others see.
-	if err := l.spawn(roleControlPlane, l.controlPlaneDir(), unix.CLONE_NEWNS); err != nil {
+	if err := l.spawn(ctx, roleControlPlane, l.controlPlaneDir(), unix.CLONE_NEWNS); err != nil {
 		return err
 	}
 	if err := l.awaitReady(ctx, roleControlPlane, l.controlPlaneDir()); err != nil {

@@ -97,7 +97,7 @@ func (f *fabric) answer(ctx context.Context, req request) response {
 	case "wait":
 		return response{}
 	case "api":
-		if err := f.proxy.set(f.gateways(), req.Target); err != nil {
+		if err := f.proxy.set(ctx, f.gateways(), req.Target); err != nil {
 			return response{Error: err.Error()}
 		}
 		return response{}

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -77,14 +78,14 @@ func (m *mounter) bind(source, path string, readOnly bool) {
 //
 // /sys starts read-only: NetworkManager then takes it that no udev runs;
 // otherwise it would wait for udev to announce each NIC.
-func enterRoot(spec *nodeSpec, dir string) error {
+func enterRoot(ctx context.Context, spec *nodeSpec, dir string) error {
 	m := &mounter{root: filepath.Join(dir, "root")}
 	if err := os.MkdirAll(m.root, 0o755); err != nil {
 		return fmt.Errorf("making the node's root: %w", err)
 	}
 	m.mount("tmpfs", "/", "tmpfs", 0, "mode=755")
 	m.programs(spec.Base)
-	m.disk(spec.Base, filepath.Join(dir, "disk"))
+	m.disk(ctx, spec.Base, filepath.Join(dir, "disk"))
 	for _, d := range []string{"/proc", "/sys", "/dev", "/run", "/root", "/home", "/mnt", "/opt", "/srv"} {
 		m.dir(d, 0o755)
 	}
@@ -182,7 +183,7 @@ func (m *mounter) programs(base string) {
 }
 
 // disk is what a node keeps over a reboot.
-func (m *mounter) disk(base, disk string) {
+func (m *mounter) disk(ctx context.Context, base, disk string) {
 	for _, d := range []string{"etc", "work", "var/lib/NetworkManager", "var/lib/dbus", "var/log", "var/cache", "var/tmp"} {
 		if err := os.MkdirAll(filepath.Join(disk, d), 0o755); err != nil {
 			m.err = fmt.Errorf("making the node's disk: %w", err)
@@ -190,7 +191,7 @@ func (m *mounter) disk(base, disk string) {
 		}
 	}
 	m.dir("/etc", 0o755)
-	m.etc(filepath.Join(base, "etc"), filepath.Join(disk, "etc"), filepath.Join(disk, "work"))
+	m.etc(ctx, filepath.Join(base, "etc"), filepath.Join(disk, "etc"), filepath.Join(disk, "work"))
 	m.dir("/var", 0o755)
 	m.bind(filepath.Join(disk, "var"), "/var", false)
 	if err := os.Symlink("/run", m.at("/var/run")); m.err == nil && err != nil && !errors.Is(err, os.ErrExist) {
@@ -200,7 +201,7 @@ func (m *mounter) disk(base, disk string) {
 
 // etc is a layer over the base's /etc, or a copy of it where the state folder
 // cannot carry one (it is itself in an overlay, as in most containers).
-func (m *mounter) etc(lower, upper, work string) {
+func (m *mounter) etc(ctx context.Context, lower, upper, work string) {
 	if m.err != nil {
 		return
 	}
@@ -209,7 +210,7 @@ func (m *mounter) etc(lower, upper, work string) {
 		return
 	}
 	if _, err := os.Stat(filepath.Join(upper, "passwd")); err != nil { // not a reboot
-		if out, err := exec.Command("cp", "-a", lower+"/.", upper).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "cp", "-a", lower+"/.", upper).CombinedOutput(); err != nil {
 			m.err = fmt.Errorf("copying %s: %w: %s", lower, err, out)
 			return
 		}

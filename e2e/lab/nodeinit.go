@@ -51,7 +51,7 @@ func runNode(ctx context.Context, dir string) error {
 	if err := unix.Sethostname([]byte(spec.Name)); err != nil {
 		return fmt.Errorf("setting the host name: %w", err)
 	}
-	if err := enterRoot(spec, dir); err != nil {
+	if err := enterRoot(ctx, spec, dir); err != nil {
 		return err
 	}
 	if err := firstBoot(spec); err != nil {
@@ -180,7 +180,8 @@ func poll(ctx context.Context, limit time.Duration, f func() error) error {
 
 func dbusAnswers(ctx context.Context) error {
 	return poll(ctx, 10*time.Second, func() error {
-		conn, err := net.Dial("unix", "/run/dbus/system_bus_socket")
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, "unix", "/run/dbus/system_bus_socket")
 		if err != nil {
 			return fmt.Errorf("D-Bus does not answer: %w", err)
 		}

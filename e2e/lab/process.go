@@ -136,14 +136,15 @@ func (p process) end(ctx context.Context, signal unix.Signal) error {
 
 // spawn starts a long-lived process of the lab, detached, with new namespaces.
 // Its log is FOLDER/ROLE.log.
-func (l *Lab) spawn(role, dir string, namespaces uintptr, files ...*os.File) error {
+func (l *Lab) spawn(ctx context.Context, role, dir string, namespaces uintptr, files ...*os.File) error {
 	logName := filepath.Join(dir, role+".log")
 	log, err := os.OpenFile(logName, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return fmt.Errorf("opening the log of %s: %w", role, err)
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(l.opts.Binary, role, "--dir", dir)
+	// It outlives this command, which may be `lab up`.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.opts.Binary, role, "--dir", dir)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, "/"
 	cmd.Env = []string{"PATH=" + systemPath, "HOME=/root", "LANG=C.UTF-8"}
 	cmd.ExtraFiles = files

@@ -65,7 +65,7 @@ func (p *proxy) dialOnHost(hostNet *os.File) {
 
 // set opens the listeners with a new target, or closes everything when target
 // is "off": connections are reset, new ones refused.
-func (p *proxy) set(gateways []string, target string) error {
+func (p *proxy) set(ctx context.Context, gateways []string, target string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if target == "off" {
@@ -79,8 +79,9 @@ func (p *proxy) set(gateways []string, target string) error {
 	if len(p.listeners) > 0 {
 		return nil
 	}
+	var config net.ListenConfig
 	for _, gw := range gateways {
-		ln, err := net.Listen("tcp", net.JoinHostPort(gw, strconv.Itoa(apiPort)))
+		ln, err := config.Listen(ctx, "tcp", net.JoinHostPort(gw, strconv.Itoa(apiPort)))
 		if err != nil {
 			p.closeAll()
 			return fmt.Errorf("offering the API server at %s: %w", gw, err)
@@ -164,7 +165,8 @@ func (p *proxy) carry(in net.Conn) {
 // service opens one of the topology's servers at its switch's gateway.
 func (f *fabric) service(ctx context.Context, s ServiceSpec) error {
 	gw := gatewayOf(f.topo.switchOf(s.Switch).Gateway)
-	ln, err := net.Listen("tcp", net.JoinHostPort(gw, strconv.Itoa(s.Port)))
+	var config net.ListenConfig
+	ln, err := config.Listen(ctx, "tcp", net.JoinHostPort(gw, strconv.Itoa(s.Port)))
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}

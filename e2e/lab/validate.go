@@ -15,7 +15,7 @@ type check struct {
 	all   []error
 }
 
-func (c *check) fail(path, format string, args ...any) {
+func (c *check) failf(path, format string, args ...any) {
 	c.all = append(c.all, fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...)))
 }
 
@@ -24,13 +24,13 @@ func (c *check) name(path, scope, name string, limit int) {
 	shape := regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	switch {
 	case name == "":
-		c.fail(path, "is missing")
+		c.failf(path, "is missing")
 	case len(name) > limit:
-		c.fail(path, "%q is longer than %d characters", name, limit)
+		c.failf(path, "%q is longer than %d characters", name, limit)
 	case !shape.MatchString(name):
-		c.fail(path, "%q may have only a-z, 0-9 and - and must start and end with a letter or digit", name)
+		c.failf(path, "%q may have only a-z, 0-9 and - and must start and end with a letter or digit", name)
 	case c.names[scope+"/"+name] != "":
-		c.fail(path, "%q is already the name of %s", name, c.names[scope+"/"+name])
+		c.failf(path, "%q is already the name of %s", name, c.names[scope+"/"+name])
 	default:
 		c.names[scope+"/"+name] = strings.TrimSuffix(path, ".name")
 	}
@@ -39,10 +39,10 @@ func (c *check) name(path, scope, name string, limit int) {
 func (t *Topology) validate() error {
 	c := &check{names: map[string]string{}}
 	if len(t.Nodes) == 0 {
-		c.fail("nodes", "a topology needs at least one node")
+		c.failf("nodes", "a topology needs at least one node")
 	}
 	if len(t.Switches) == 0 {
-		c.fail("switches", "a topology needs at least one switch")
+		c.failf("switches", "a topology needs at least one switch")
 	}
 	for i, s := range t.Switches {
 		c.switchSpec(fmt.Sprintf("switches[%d]", i), s)
@@ -72,13 +72,13 @@ func (c *check) switchSpec(path string, s SwitchSpec) {
 		c.cidr(path+".gateway6", s.Gateway6, 6)
 	}
 	if s.RA && s.Gateway6 == "" {
-		c.fail(path+".routerAdvertisements", "needs a gateway6 whose prefix is announced")
+		c.failf(path+".routerAdvertisements", "needs a gateway6 whose prefix is announced")
 	}
 	if s.DHCP != nil && ok {
 		from := c.inside(path+".dhcp.from", s.DHCP.From, gw)
 		to := c.inside(path+".dhcp.to", s.DHCP.To, gw)
 		if from.IsValid() && to.IsValid() && to.Less(from) {
-			c.fail(path+".dhcp", "from %s is after to %s", from, to)
+			c.failf(path+".dhcp", "from %s is after to %s", from, to)
 		}
 	}
 	for i, p := range s.Peers {
@@ -95,11 +95,11 @@ func (c *check) cidr(path, text string, family int) (netip.Prefix, bool) {
 	p, err := netip.ParsePrefix(text)
 	want := map[int]string{4: "192.0.2.1/24", 6: "2001:db8::1/64"}[family]
 	if err != nil || p.Addr().Is4() != (family == 4) {
-		c.fail(path, "%q is not an IPv%d address with prefix length, such as %s", text, family, want)
+		c.failf(path, "%q is not an IPv%d address with prefix length, such as %s", text, family, want)
 		return netip.Prefix{}, false
 	}
 	if p.Masked().Addr() == p.Addr() && family == 4 && p.Bits() < 31 {
-		c.fail(path, "%s is the address of the network, not of a host in it", text)
+		c.failf(path, "%s is the address of the network, not of a host in it", text)
 		return netip.Prefix{}, false
 	}
 	return p, true
@@ -110,11 +110,11 @@ func (c *check) inside(path, text string, gw netip.Prefix) netip.Addr {
 	a, err := netip.ParseAddr(text)
 	switch {
 	case err != nil:
-		c.fail(path, "%q is not an IP address", text)
+		c.failf(path, "%q is not an IP address", text)
 	case !gw.Contains(a):
-		c.fail(path, "%s is not in the switch's network %s", a, gw.Masked())
+		c.failf(path, "%s is not in the switch's network %s", a, gw.Masked())
 	case a == gw.Addr():
-		c.fail(path, "%s is the gateway's own address", a)
+		c.failf(path, "%s is the gateway's own address", a)
 	default:
 		return a
 	}
@@ -124,14 +124,14 @@ func (c *check) inside(path, text string, gw netip.Prefix) netip.Addr {
 func (c *check) node(t *Topology, path string, n NodeSpec, used map[netip.Addr]string) {
 	c.name(path+".name", "node", n.Name, 32)
 	if len(n.NICs) == 0 {
-		c.fail(path+".nics", "node %s needs at least one NIC", n.Name)
+		c.failf(path+".nics", "node %s needs at least one NIC", n.Name)
 		return
 	}
 	for i, nic := range n.NICs {
 		c.nic(t, fmt.Sprintf("%s.nics[%d]", path, i), n.Name, nic, used)
 	}
 	if first := n.NICs[0]; first.Address == "" || first.Address == "none" {
-		c.fail(path+".nics[0].address", "the first NIC carries the API server: give it an address or dhcp")
+		c.failf(path+".nics[0].address", "the first NIC carries the API server: give it an address or dhcp")
 	}
 }
 
@@ -139,10 +139,10 @@ func (c *check) nic(t *Topology, path, node string, nic NICSpec, used map[netip.
 	owner, _, _ := strings.Cut(path, ".nics")
 	c.name(path+".name", "nic of "+owner, nic.Name, 15)
 	if nic.Name == "lo" {
-		c.fail(path+".name", "lo is the loopback interface")
+		c.failf(path+".name", "lo is the loopback interface")
 	}
 	if !slices.ContainsFunc(t.Switches, func(s SwitchSpec) bool { return s.Name == nic.Switch }) {
-		c.fail(path+".switch", "unknown switch %q (there are: %s)", nic.Switch, strings.Join(t.switchNames(), ", "))
+		c.failf(path+".switch", "unknown switch %q (there are: %s)", nic.Switch, strings.Join(t.switchNames(), ", "))
 		return
 	}
 	s := t.switchOf(nic.Switch)
@@ -150,7 +150,7 @@ func (c *check) nic(t *Topology, path, node string, nic NICSpec, used map[netip.
 	case "", "none":
 	case "dhcp":
 		if s.DHCP == nil {
-			c.fail(path+".address", "dhcp, but switch %s has no dhcp range", s.Name)
+			c.failf(path+".address", "dhcp, but switch %s has no dhcp range", s.Name)
 		}
 	default:
 		c.static(path+".address", node+" "+nic.Name, nic.Address, s.Gateway, 4, used)
@@ -169,11 +169,11 @@ func (c *check) static(path, owner, text, gateway string, family int, used map[n
 		return
 	}
 	if gw, err := netip.ParsePrefix(gateway); err != nil || gw.Masked() != p.Masked() {
-		c.fail(path, "%s is not in the network of its switch's gateway %q", text, gateway)
+		c.failf(path, "%s is not in the network of its switch's gateway %q", text, gateway)
 		return
 	}
 	if used[p.Addr()] != "" {
-		c.fail(path, "%s is already used by %s", p.Addr(), used[p.Addr()])
+		c.failf(path, "%s is already used by %s", p.Addr(), used[p.Addr()])
 		return
 	}
 	used[p.Addr()] = owner
@@ -182,13 +182,13 @@ func (c *check) static(path, owner, text, gateway string, family int, used map[n
 func (c *check) service(t *Topology, path string, s ServiceSpec) {
 	c.name(path+".name", "service", s.Name, 32)
 	if !slices.Contains(t.switchNames(), s.Switch) {
-		c.fail(path+".switch", "unknown switch %q (there are: %s)", s.Switch, strings.Join(t.switchNames(), ", "))
+		c.failf(path+".switch", "unknown switch %q (there are: %s)", s.Switch, strings.Join(t.switchNames(), ", "))
 	}
 	if s.Type != "http" && s.Type != "echo" {
-		c.fail(path+".type", "%q is neither http nor echo", s.Type)
+		c.failf(path+".type", "%q is neither http nor echo", s.Type)
 	}
 	if s.Port < 1 || s.Port > 65535 || s.Port == apiPort {
-		c.fail(path+".port", "%d is not a free port (1 to 65535, without %d)", s.Port, apiPort)
+		c.failf(path+".port", "%d is not a free port (1 to 65535, without %d)", s.Port, apiPort)
 	}
 }
 

@@ -18,13 +18,13 @@ import (
 func TestMistakesAreOneClearLine(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.yaml")
-	if err := os.WriteFile(bad, []byte("nodes: []\nswitchs: []\n"), 0o644); err != nil {
+	if err := os.WriteFile(bad, []byte("nodes: []\nhosts: []\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ args, want string }{
 		"a lab that is not up":         {"status --root /run/no-such", `no lab "default" is up (lab up starts one)`},
 		"a node of no lab":             {"exec --root /run/no-such node1 -- true", `no lab "default" is up (lab up starts one)`},
-		"a topology with a mistake":    {"up -f " + bad, bad + `: line 2: unknown key "switchs"`},
+		"a topology with a mistake":    {"up -f " + bad, bad + `: line 2: unknown key "hosts"`},
 		"a topology that is not there": {"up -f /no/such", "reading the topology: open /no/such: no such file or directory"},
 		"an unknown output":            {"status -o yaml", `output "yaml": only json is known`},
 		"a command that is none":       {"upp", `unknown command "upp" for "lab"`},
@@ -50,9 +50,9 @@ func TestExitCodesTellWhatHappened(t *testing.T) {
 		"done is 0":                             {nil, 0},
 		"a failure is 1":                        {errors.New("no"), exitFailed},
 		"what the machine lacks is 2":           {fmt.Errorf("up: %w", &lab.UnavailableError{Reason: "no root"}), exitUnavailable},
-		"a program's own code is passed on":     {exec.Command("sh", "-c", "exit 7").Run(), 7},
-		"a signal is 128 and its number":        {exec.Command("sh", "-c", "kill -INT $$").Run(), 130},
-		"a program's code is passed on in %w's": {fmt.Errorf("node1: %w", exec.Command("false").Run()), 1},
+		"a program's own code is passed on":     {exec.CommandContext(t.Context(), "sh", "-c", "exit 7").Run(), 7},
+		"a signal is 128 and its number":        {exec.CommandContext(t.Context(), "sh", "-c", "kill -INT $$").Run(), 130},
+		"a program's code is passed on in %w's": {fmt.Errorf("node1: %w", exec.CommandContext(t.Context(), "false").Run()), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := exitCode(tt.err); got != tt.want {
