@@ -98,7 +98,7 @@ a policy that fails, and writes the policies' status.`,
 
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "file to reach the API server with; empty means the pod's service account")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "file to reach the API server with (default: environment KUBECONFIG, then the pod's service account)")
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics; 0 turns it off")
@@ -148,18 +148,15 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
+// connection finds the cluster as kubectl does: the flag, KUBECONFIG, or the
+// pod's service account.
 func connection(kubeconfig string) (*rest.Config, error) {
-	if kubeconfig == "" {
-		config, err := rest.InClusterConfig()
-		if errors.Is(err, rest.ErrNotInCluster) {
-			return nil, fmt.Errorf("%w: this is not a pod; name the cluster with --kubeconfig FILE", errUsage)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the pod's service account: %w", err)
-		}
-		return withoutLimit(config), nil
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, fmt.Errorf("%w: this is not a pod; name the cluster with --kubeconfig FILE", errUsage)
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("reading --kubeconfig: %w", err)
 	}
@@ -206,7 +203,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 
 func addControllers(mgr ctrl.Manager) error {
 	real := clock.RealClock{}
-	if err := rollout.New(mgr.GetClient(), mgr.GetEventRecorder(leaseName), real).SetupWithManager(mgr); err != nil {
+	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), real).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("adding the rollout controller: %w", err)
 	}
 	if err := install.New(mgr.GetClient(), real).SetupWithManager(mgr); err != nil {

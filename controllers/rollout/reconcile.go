@@ -30,21 +30,25 @@ const statusPause = time.Second
 // memory between two calls.
 type Reconciler struct {
 	client client.Client
+	live   client.Reader
 	events events.EventRecorder
 	clock  clock.PassiveClock
 }
 
 // New returns a Reconciler. The client must read its own writes: a cache that
 // does not have the last grant yet would let one too many be made. (A manager's
-// client does with EnableReadYourWritesConsistency.)
-func New(client client.Client, events events.EventRecorder, clock clock.PassiveClock) *Reconciler {
-	return &Reconciler{client: client, events: events, clock: clock}
+// client does with EnableReadYourWritesConsistency.) live reads past the cache.
+func New(client client.Client, live client.Reader, events events.EventRecorder, clock clock.PassiveClock) *Reconciler {
+	return &Reconciler{client: client, live: live, events: events, clock: clock}
 }
 
 // Reconcile gathers, plans and writes. The request names a policy.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	in, err := r.gather(ctx, request.Name)
 	if err != nil || in.Policy == nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.removeOrphans(ctx, in); err != nil {
 		return reconcile.Result{}, err
 	}
 	out := Plan(in)

@@ -70,7 +70,7 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 				return c.SubResource(name).Patch(ctx, object, patch, options...)
 			},
 		}).Build()
-	s.reconciler = New(s.api, events.NewFakeRecorder(10), s.clock)
+	s.reconciler = New(s.api, s.api, events.NewFakeRecorder(10), s.clock)
 	return s
 }
 

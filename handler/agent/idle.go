@@ -165,14 +165,14 @@ func (a *Agent) window(nns *v1.NodeNetworkState) time.Duration {
 // changedPolicy is the policy in which the desired sources differ from the
 // committed ones: by rule there is one; a removal has no author.
 func changedPolicy(sources []v1.Source, committed *journal.Committed) string {
-	known := map[v1.Source]bool{}
+	known := map[string]string{}
 	if committed != nil {
 		for _, s := range committed.Sources {
-			known[s] = true
+			known[s.Policy] = s.Hash
 		}
 	}
 	for _, s := range sources {
-		if !known[s] {
+		if known[s.Policy] != s.Hash {
 			return s.Policy
 		}
 	}

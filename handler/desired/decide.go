@@ -106,6 +106,10 @@ func (t *turn) create(m *member) {
 // describe puts the policy's standing into its conditions.
 func (t *turn) describe(m *member) {
 	now := t.in.Now
+	if t.stillChanging(m) {
+		m.show(progressingRow(), now)
+		return
+	}
 	if m.policy.Err != nil {
 		t.refuse(m, failedRow(m.policy.Err.Error()))
 		return
@@ -134,6 +138,15 @@ func (t *turn) describe(m *member) {
 	default:
 		t.awaitRetry(m)
 	}
+}
+
+// stillChanging tells whether an older generation of the policy is not over on
+// the node. As long as it is not, the node is one of those that are changing,
+// whatever is to be said about the newer generation (controllers/rollout).
+func (t *turn) stillChanging(m *member) bool {
+	said := m.enactment.Status.Conditions
+	return t.in.State != nil && t.managed() && !t.done() &&
+		conditionIs(said, v1.EnactmentProgressing, yes) && !conditionIs(said, v1.EnactmentFailing, yes)
 }
 
 func (t *turn) describeHeld(m *member) {

@@ -21,7 +21,7 @@ func (b *Backend) Apply(ctx context.Context, desired state.State, rollbackAfter 
 		return "", errors.New("applying: a trial needs a time after which it undoes itself")
 	}
 	var made backend.Checkpoint
-	err := b.with(ctx, func(m *manager) (err error) {
+	err := b.with(ctx, func(m *systemBus) (err error) {
 		made, err = b.applyUnder(ctx, m, desired, wholeSeconds(rollbackAfter), armed)
 		return err
 	})
@@ -36,7 +36,7 @@ func wholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-func (b *Backend) applyUnder(ctx context.Context, m *manager, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (b *Backend) applyUnder(ctx context.Context, m *systemBus, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
 	changes, err := m.watch(ctx)
 	if err != nil {
 		return "", err
@@ -100,7 +100,7 @@ func (b *Backend) runChild(ctx context.Context, desired state.State, rollbackAft
 
 // trial is one apply as seen on D-Bus.
 type trial struct {
-	manager       *manager
+	manager       *systemBus
 	rollbackAfter time.Duration
 	armed         func(backend.Checkpoint)
 	// checkpoint is ours, once seen.

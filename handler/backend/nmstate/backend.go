@@ -50,7 +50,7 @@ func New(options Options) (*Backend, error) {
 }
 
 // with calls do with a connection to NetworkManager.
-func (b *Backend) with(ctx context.Context, do func(*manager) error) error {
+func (b *Backend) with(ctx context.Context, do func(*systemBus) error) error {
 	m, err := dialled(ctx, b.options.Bus)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (b *Backend) with(ctx context.Context, do func(*manager) error) error {
 // Show implements backend.Backend.
 func (b *Backend) Show(ctx context.Context) (state.State, error) {
 	// Without NetworkManager libnmstate may wait for D-Bus to start it.
-	if err := b.with(ctx, func(*manager) error { return nil }); err != nil {
+	if err := b.with(ctx, func(*systemBus) error { return nil }); err != nil {
 		return state.State{}, fmt.Errorf("reading the network state: %w", err)
 	}
 	select {
@@ -97,7 +97,7 @@ func (b *Backend) Commit(ctx context.Context, checkpoint backend.Checkpoint) err
 	if err := named(checkpoint); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
-	err := b.with(ctx, func(m *manager) error { return m.destroy(ctx, checkpoint) })
+	err := b.with(ctx, func(m *systemBus) error { return m.destroy(ctx, checkpoint) })
 	if err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
@@ -110,7 +110,7 @@ func (b *Backend) Rollback(ctx context.Context, checkpoint backend.Checkpoint) e
 	if err := named(checkpoint); err != nil {
 		return fmt.Errorf("rolling back: %w", err)
 	}
-	err := b.with(ctx, func(m *manager) error { return m.rollback(ctx, checkpoint) })
+	err := b.with(ctx, func(m *systemBus) error { return m.rollback(ctx, checkpoint) })
 	if err != nil {
 		return fmt.Errorf("rolling back: %w", err)
 	}
@@ -119,7 +119,7 @@ func (b *Backend) Rollback(ctx context.Context, checkpoint backend.Checkpoint) e
 
 // Pending implements backend.Backend.
 func (b *Backend) Pending(ctx context.Context) (found []backend.Pending, err error) {
-	err = b.with(ctx, func(m *manager) error {
+	err = b.with(ctx, func(m *systemBus) error {
 		found, err = m.pending(ctx)
 		return err
 	})
@@ -128,7 +128,7 @@ func (b *Backend) Pending(ctx context.Context) (found []backend.Pending, err err
 
 // Instance implements backend.Backend.
 func (b *Backend) Instance(ctx context.Context) (instance string, err error) {
-	err = b.with(ctx, func(m *manager) error {
+	err = b.with(ctx, func(m *systemBus) error {
 		instance, err = m.instance(ctx)
 		return err
 	})

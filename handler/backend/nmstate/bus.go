@@ -29,8 +29,8 @@ const (
 	rollbackWithin = 60 * time.Second
 )
 
-// manager is a connection to NetworkManager.
-type manager struct {
+// systemBus is a connection to NetworkManager.
+type systemBus struct {
 	conn *dbus.Conn
 	// owner is NetworkManager's unique name on the bus. Calls go to it, so
 	// that no call reaches a successor or starts one.
@@ -39,7 +39,7 @@ type manager struct {
 
 // dialled connects to the NetworkManager of the bus at address, the system's
 // when empty. ErrUnavailable comes at once: nothing is started or waited for.
-func dialled(ctx context.Context, address string) (*manager, error) {
+func dialled(ctx context.Context, address string) (*systemBus, error) {
 	connect := dbus.ConnectSystemBus
 	if address != "" {
 		connect = func(options ...dbus.ConnOption) (*dbus.Conn, error) { return dbus.Connect(address, options...) }
@@ -48,7 +48,7 @@ func dialled(ctx context.Context, address string) (*manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: no D-Bus: %v", backend.ErrUnavailable, err)
 	}
-	m := &manager{conn: conn}
+	m := &systemBus{conn: conn}
 	err = m.ask(ctx, answerWithin, busName, busPath, busName+".GetNameOwner", nmName).Store(&m.owner)
 	switch {
 	case err == nil:
@@ -62,16 +62,16 @@ func dialled(ctx context.Context, address string) (*manager, error) {
 
 // close ends the connection. An error of it concerns nobody: every call has
 // had its own answer.
-func (m *manager) close() { _ = m.conn.Close() }
+func (m *systemBus) close() { _ = m.conn.Close() }
 
 // call calls a method of NetworkManager's.
-func (m *manager) call(ctx context.Context, within time.Duration, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
+func (m *systemBus) call(ctx context.Context, within time.Duration, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
 	return m.ask(ctx, within, m.owner, path, method, args...)
 }
 
 // ask calls a method of whoever is on the bus. No answer within the time is
 // ErrUnavailable, unless ctx ended before, which is its cause.
-func (m *manager) ask(ctx context.Context, within time.Duration, who string, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
+func (m *systemBus) ask(ctx context.Context, within time.Duration, who string, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
 	waiting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	call := m.conn.Object(who, path).CallWithContext(waiting, method, dbus.FlagNoAutoStart, args...)
@@ -88,7 +88,7 @@ func (m *manager) ask(ctx context.Context, within time.Duration, who string, pat
 }
 
 // property reads one property into value.
-func (m *manager) property(ctx context.Context, path dbus.ObjectPath, of, name string, value any) error {
+func (m *systemBus) property(ctx context.Context, path dbus.ObjectPath, of, name string, value any) error {
 	return m.call(ctx, answerWithin, path, propertiesName+".Get", of, name).Store(value)
 }
 
@@ -125,7 +125,7 @@ func spoken(err error) error {
 
 // instance names this run of NetworkManager: unique names are never used again
 // on a bus, and every bus has an id of its own.
-func (m *manager) instance(ctx context.Context) (string, error) {
+func (m *systemBus) instance(ctx context.Context) (string, error) {
 	var bus string
 	if err := m.ask(ctx, answerWithin, busName, busPath, busName+".GetId").Store(&bus); err != nil {
 		return "", err

@@ -14,7 +14,7 @@ import (
 )
 
 // checkpoints lists the checkpoints that are alive.
-func (m *manager) checkpoints(ctx context.Context) ([]backend.Checkpoint, error) {
+func (m *systemBus) checkpoints(ctx context.Context) ([]backend.Checkpoint, error) {
 	var paths []dbus.ObjectPath
 	if err := m.property(ctx, nmPath, nmName, "Checkpoints", &paths); err != nil {
 		return nil, fmt.Errorf("listing the checkpoints: %w", err)
@@ -27,7 +27,7 @@ func (m *manager) checkpoints(ctx context.Context) ([]backend.Checkpoint, error)
 }
 
 // pending lists the checkpoints with what is to be known about them.
-func (m *manager) pending(ctx context.Context) ([]backend.Pending, error) {
+func (m *systemBus) pending(ctx context.Context) ([]backend.Pending, error) {
 	checkpoints, err := m.checkpoints(ctx)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (m *manager) pending(ctx context.Context) ([]backend.Pending, error) {
 	return found, nil
 }
 
-func (m *manager) described(ctx context.Context, checkpoint backend.Checkpoint) (backend.Pending, error) {
+func (m *systemBus) described(ctx context.Context, checkpoint backend.Checkpoint) (backend.Pending, error) {
 	var createdMilliseconds int64
 	var timeoutSeconds uint32
 	path := dbus.ObjectPath(checkpoint)
@@ -73,13 +73,13 @@ func named(checkpoint backend.Checkpoint) error {
 	return nil
 }
 
-func (m *manager) destroy(ctx context.Context, checkpoint backend.Checkpoint) error {
+func (m *systemBus) destroy(ctx context.Context, checkpoint backend.Checkpoint) error {
 	return m.call(ctx, answerWithin, nmPath, nmName+".CheckpointDestroy", dbus.ObjectPath(checkpoint)).Err
 }
 
 // rollback undoes what happened since the checkpoint, and tells of devices for
 // which NetworkManager could not.
-func (m *manager) rollback(ctx context.Context, checkpoint backend.Checkpoint) error {
+func (m *systemBus) rollback(ctx context.Context, checkpoint backend.Checkpoint) error {
 	var results map[string]uint32
 	call := m.call(ctx, rollbackWithin, nmPath, nmName+".CheckpointRollback", dbus.ObjectPath(checkpoint))
 	if call.Err != nil {
@@ -102,7 +102,7 @@ func (m *manager) rollback(ctx context.Context, checkpoint backend.Checkpoint) e
 }
 
 // deviceName is a device's interface name, or its path where it has none now.
-func (m *manager) deviceName(ctx context.Context, path string) string {
+func (m *systemBus) deviceName(ctx context.Context, path string) string {
 	var name string
 	if err := m.property(ctx, dbus.ObjectPath(path), deviceName, "Interface", &name); err != nil || name == "" {
 		return path
@@ -125,7 +125,7 @@ func rollbackResult(result uint32) string {
 
 // watch sends on the channel whenever the list of checkpoints may have
 // changed. It is a hint: the list is to be read again.
-func (m *manager) watch(ctx context.Context) (<-chan *dbus.Signal, error) {
+func (m *systemBus) watch(ctx context.Context) (<-chan *dbus.Signal, error) {
 	rule := fmt.Sprintf("type='signal',sender='%s',path='%s',interface='%s',member='PropertiesChanged'", m.owner, nmPath, propertiesName)
 	if err := m.ask(ctx, answerWithin, busName, busPath, busName+".AddMatch", rule).Err; err != nil {
 		return nil, err
