@@ -30,6 +30,9 @@ handler() {
 	settings=$(hack/libnmstate.sh --env)
 	say "bin/handler, with libnmstate"
 	(eval "$settings" && go build -trimpath -ldflags "$stamp" -tags nmstate -o bin/handler ./handler)
+	# The program that computes the way back lies beside it, where it was built.
+	rm -f bin/nmstate-revert
+	(eval "$settings" && { [ -z "$NMSTATE_REVERT" ] || ln -s "$NMSTATE_REVERT" bin/nmstate-revert; })
 }
 
 # Programs without a variable main.version ignore the stamp.
