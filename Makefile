@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot generate verify lint test test-unit test-integration bench demo clean
+.PHONY: help deps build libnmstate control-plane noderoot generate verify lint test test-unit test-integration bench demo demo-down clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -50,6 +50,9 @@ bench: ## Measure on the lab: time, outages and API requests of a policy (Linux,
 
 demo: ## Show a policy applied, and one that cuts a node off rolled back (Linux, root; KEEP=1 stays up).
 	@hack/demo.sh
+
+demo-down: ## End a demo that was kept with KEEP=1.
+	@bin/demo down
 
 clean: ## Remove bin/ and the results of tests; the cache stays.
 	@rm -rf bin out artifacts

@@ -63,6 +63,10 @@ rc-manager=file
 hostname-mode=none
 `
 
+// fixedMetric: left to itself NetworkManager chooses another metric each time a
+// profile is activated, and no rollback would look as before.
+const fixedMetric = "route-metric=100"
+
 // profile is NetworkManager's keyfile for a NIC; empty for one that is left
 // alone.
 func (n nicPlan) profile() string {
@@ -77,6 +81,9 @@ func (n nicPlan) profile() string {
 		"[connection]", "id=" + n.Name, "uuid=" + uuid, "type=ethernet", "interface-name=" + n.Name, "",
 		"[ipv4]", "method=" + method4,
 	}
+	if method4 != "disabled" {
+		lines = append(lines, fixedMetric)
+	}
 	if method4 == "manual" {
 		lines = append(lines, "address1="+n.Address+","+n.Gateway)
 		if n.DNS != "" {
@@ -84,6 +91,9 @@ func (n nicPlan) profile() string {
 		}
 	}
 	lines = append(lines, "", "[ipv6]", "method="+method6)
+	if method6 == "manual" || method6 == "auto" {
+		lines = append(lines, fixedMetric)
+	}
 	if method6 == "manual" {
 		lines = append(lines, "address1="+n.Address6+","+n.Gateway6)
 	}
