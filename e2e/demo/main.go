@@ -81,7 +81,7 @@ func (d *demo) exit(ctx context.Context, err error) int {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		return exitUnavailable
 	}
-	fmt.Fprintf(os.Stderr, "demo: %s: %v; logs are in %s%s\n", d.doing, err, d.logs(), d.remains())
+	fmt.Fprintf(os.Stderr, "demo: %s: %v%s%s\n", d.doing, err, d.logs(), d.remains())
 	return exitFailed
 }
 
@@ -92,15 +92,22 @@ func (d *demo) remains() string {
 	return "; nothing is left behind"
 }
 
+// logs says where to look; what never came up has said it all in its error.
 func (d *demo) logs() string {
-	if d.keep && d.up {
-		return filepath.Join(lab.DefaultRoot, labName)
+	switch {
+	case !d.up:
+		return ""
+	case d.keep:
+		return "; logs are in " + filepath.Join(lab.DefaultRoot, labName) + " and " + logs
 	}
-	return logs
+	return "; logs are in " + logs
 }
 
 // showAndCleanUp leaves nothing behind, whatever happens, unless it shall stay.
 func (d *demo) showAndCleanUp(ctx context.Context) error {
+	if err := os.RemoveAll(logs); err != nil {
+		return fmt.Errorf("removing the logs of the last demo: %w", err)
+	}
 	err := d.show(ctx)
 	if d.keep && d.up {
 		return err
@@ -108,7 +115,7 @@ func (d *demo) showAndCleanUp(ctx context.Context) error {
 	// A second Ctrl-C shall not stop this, but nor shall it take for ever.
 	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	if err != nil && ctx.Err() == nil {
+	if err != nil && d.up && ctx.Err() == nil {
 		err = errors.Join(err, cluster.SaveLogs("", labName, logs))
 	}
 	if d.up {
