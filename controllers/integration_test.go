@@ -172,7 +172,15 @@ func nmstateObject(c *cluster) {
 // quiet: heartbeats, annotations and labels that select nothing. Afterwards a
 // policy is written as a fence: its status came through the same queue.
 func quiet(c *cluster) {
-	before := c.writes(time.Time{})
+	// A status that only moves numbers waits a second: those of earlier cases
+	// have to be through.
+	before, since := c.writes(time.Time{}), time.Now()
+	c.poll("the writes of earlier cases are through", func() (bool, string) {
+		if now := c.writes(time.Time{}); now != before {
+			before, since = now, time.Now()
+		}
+		return time.Since(since) > 1500*time.Millisecond, fmt.Sprintf("%d writes", before)
+	})
 	for i := range 4 {
 		node := fmt.Sprintf("node%d", i+1)
 		c.setReady(node, corev1.ConditionTrue)

@@ -186,9 +186,17 @@ func superseded(c *cluster) {
 	c.approve("mtu")
 	c.await("mtu", "Progressing ConfigurationProgressing")
 	c.edit("mtu", `{"interfaces":[{"name":"eth2","mtu":1350}]}`)
+	controlplanetest.Eventually(c.T, func(context.Context) error {
+		if got := string(c.state().Spec.DesiredState.Raw); strings.Contains(got, "1300") {
+			return fmt.Errorf("the node's spec still is that of the older generation: %s", got)
+		}
+		return nil
+	})
+	// The older generation is not over yet, so the node counts as changing.
+	c.await("mtu", "Progressing ConfigurationProgressing")
+	c.finish(v1.TransactionCommitted, false, "")
 	c.await("mtu", "Pending MaxUnavailableLimitReached")
 	c.approve("mtu")
-	c.finish(v1.TransactionCommitted, false, "")
 	c.await("mtu", "Progressing ConfigurationProgressing")
 	c.finish(v1.TransactionCommitted, false, "")
 	c.await("mtu", "Available SuccessfullyConfigured")
