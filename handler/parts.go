@@ -21,6 +21,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
@@ -38,7 +39,9 @@ func newParts(_ context.Context, o options) (*parts, error) {
 	if o.logLevel == "debug" {
 		level = zapcore.DebugLevel
 	}
-	ctrl.SetLogger(zap.New(zap.Level(level), zap.WriteTo(os.Stderr)))
+	// Phases of a transaction take milliseconds, and so do their times.
+	fine := zap.JSONEncoder(func(c *zapcore.EncoderConfig) { c.EncodeTime = zapcore.RFC3339NanoTimeEncoder })
+	ctrl.SetLogger(zap.New(zap.Level(level), fine, zap.WriteTo(os.Stderr)))
 	p := &parts{options: o, scheme: runtime.NewScheme()}
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
 		if err := add(p.scheme); err != nil {
@@ -84,7 +87,7 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTi
 		Node: node, Client: c, Live: live, Backend: p.backend, Prober: prober,
 		Journal: p.journal, Boot: journal.LiveBoot{}, Clock: clock,
 		Spawn:  func(task func()) { go task() },
-		Window: p.options.probeWindow, Version: version,
+		Window: p.options.probeWindow, Version: version, HostVersion: networkManagerVersion,
 	})
 	if err != nil {
 		return nil, err
@@ -98,6 +101,15 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTi
 		Captures: backend.Captures{}, CanFilterVLANs: func() bool { return filters },
 	})
 	return &handlers{state: state, policy: policies}, nil
+}
+
+// networkManagerVersion is for the report only, so not to know it is no failure.
+func networkManagerVersion(ctx context.Context) string {
+	found, err := observe.NetworkManagerVersion(ctx, "")
+	if err != nil {
+		return ""
+	}
+	return found
 }
 
 // ready tells whether the Node has the condition Ready.

@@ -125,7 +125,7 @@ type NodeNetworkStateStatus struct {
 	Transaction *Transaction `json:"transaction,omitempty"`
 	// HandlerVersion and HostNetworkManagerVersion are what did it.
 	// +optional
-	HandlerVersion string `json:"handlerNmstateVersion,omitempty"`
+	HandlerVersion string `json:"handlerVersion,omitempty"`
 	// +optional
 	HostNetworkManagerVersion string `json:"hostNetworkManagerVersion,omitempty"`
 	// +optional

@@ -18,7 +18,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
-// Options are what an Agent needs; all are required.
+// Options are what an Agent needs; all are required where nothing else is said.
 type Options struct {
 	// Node that the agent runs on.
 	Node string
@@ -37,7 +37,11 @@ type Options struct {
 	Window time.Duration
 	// Version of the handler, for the report.
 	Version string
-	// Backoff is how a failed hand-written desired state is retried.
+	// HostVersion tells NetworkManager's version, empty when it is not known;
+	// nil leaves it out of the report.
+	HostVersion func(ctx context.Context) string
+	// Backoff is how a failed hand-written desired state is retried; the zero
+	// value is the product's.
 	Backoff Backoff
 }
 

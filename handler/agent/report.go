@@ -73,6 +73,9 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		return nil
 	}
 	a.setCondition(status, nns.Generation, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, "")
+	if a.HostVersion != nil {
+		status.HostNetworkManagerVersion = a.HostVersion(ctx)
+	}
 	filtered := state.Report(current, policyInterfaces(nns)...)
 	previous, err := state.Parse(status.CurrentState.Raw)
 	if err != nil || !state.SameReport(previous, filtered) || refresh != a.refreshed {
