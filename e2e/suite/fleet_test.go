@@ -1,0 +1,267 @@
+//go:build linux
+
+package suite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+)
+
+const (
+	labName    = "suite"
+	journalDir = "/var/lib/kubernetes-nmstate"
+	profileDir = "/etc/NetworkManager/system-connections"
+)
+
+// oneNode has NICs beside the one that carries the API server.
+const oneNode = `
+nodes:
+- name: node1
+  nics:
+  - {name: eth0, switch: lan, address: 192.0.2.11/24, address6: "2001:db8::11/64"}
+  - {name: eth1, switch: lan}
+  - {name: eth2, switch: lan}
+switches:
+- {name: lan, gateway: 192.0.2.1/24, gateway6: "2001:db8::1/64", dns: true}
+`
+
+// threeNodes have eth1 on a segment of their own, so that all may have the
+// same address there.
+const threeNodes = `
+nodes:
+- name: node1
+  nics:
+  - {name: eth0, switch: lan, address: 192.0.2.11/24}
+  - {name: eth1, switch: side1}
+- name: node2
+  nics:
+  - {name: eth0, switch: lan, address: 192.0.2.12/24}
+  - {name: eth1, switch: side2}
+- name: node3
+  nics:
+  - {name: eth0, switch: lan, address: 192.0.2.13/24}
+  - {name: eth1, switch: side3}
+switches:
+- {name: lan, gateway: 192.0.2.1/24, dns: true}
+- {name: side1, gateway: 10.0.1.1/24}
+- {name: side2, gateway: 10.0.2.1/24}
+- {name: side3, gateway: 10.0.3.1/24}
+`
+
+// fleet is a cluster of lab nodes whose state from before is known.
+type fleet struct {
+	*cluster.Cluster
+	topology string
+	root     string
+	audit    string
+	pristine map[string]snapshot
+}
+
+// snapshot is what must come back byte for byte.
+type snapshot struct {
+	Kernel   []string
+	Profiles map[string]string
+}
+
+// kept is the fleet of the last spec, and current that of the running one.
+var kept, current *fleet
+
+// take returns a fleet of nodes that are as they were made: that of the last
+// spec if it left it so, otherwise a new one.
+func take(ctx context.Context, topology string) *fleet {
+	GinkgoHelper()
+	if kept != nil && (kept.topology != topology || !kept.clean(ctx)) {
+		dropKept(ctx)
+	}
+	if kept == nil {
+		kept = newFleet(ctx, topology)
+	}
+	current, kept = kept, nil
+	return current
+}
+
+func newFleet(ctx context.Context, topology string) *fleet {
+	GinkgoHelper()
+	started := time.Now()
+	parsed, err := lab.ParseTopology([]byte(topology))
+	Expect(err).NotTo(HaveOccurred())
+	root, err := os.MkdirTemp("/run", "nmstate-suite-") // short, since sockets lie in it
+	Expect(err).NotTo(HaveOccurred())
+	f := &fleet{topology: topology, root: root, audit: filepath.Join(root, "audit.log"), pristine: map[string]snapshot{}}
+	deploy, err := filepath.Abs("../../deploy")
+	Expect(err).NotTo(HaveOccurred())
+	f.Cluster, err = cluster.Up(ctx, cluster.Options{
+		Lab: lab.Options{
+			Root: root, Name: labName, Topology: parsed, Deploy: deploy, AuditLog: f.audit,
+			Handler:           filepath.Join(bin, "handler"),
+			HandlerArgs:       []string{"--revert-helper", filepath.Join(bin, "nmstate-revert")},
+			KubebuilderAssets: os.Getenv("KUBEBUILDER_ASSETS"),
+		},
+		Controllers:    filepath.Join(bin, "controllers"),
+		ControllersLog: filepath.Join(root, "controllers.log"),
+	})
+	if err != nil {
+		_ = os.RemoveAll(root)
+	}
+	Expect(err).NotTo(HaveOccurred())
+	current = f
+	Expect(f.AwaitReported(ctx)).To(Succeed())
+	for _, n := range f.Nodes() {
+		f.pristine[n.Name] = snap(ctx, n)
+	}
+	GinkgoWriter.Printf("a new lab of %d nodes in %.1f s\n", len(f.Nodes()), time.Since(started).Seconds())
+	return f
+}
+
+func snap(ctx context.Context, n *lab.Node) snapshot {
+	GinkgoHelper()
+	text, err := n.Settled(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	return snapshot{Kernel: strings.Split(text, "\n"), Profiles: profiles(n)}
+}
+
+// profiles are NetworkManager's keyfiles on the node's disk, by file.
+func profiles(n *lab.Node) map[string]string {
+	GinkgoHelper()
+	files, err := filepath.Glob(filepath.Join(n.DiskPath(profileDir), "*"))
+	Expect(err).NotTo(HaveOccurred())
+	found := map[string]string{}
+	for _, path := range files {
+		raw, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		Expect(err).NotTo(HaveOccurred())
+		found[filepath.Base(path)] = normal(string(raw))
+	}
+	return found
+}
+
+// normal is a keyfile as "[section] key=value" lines, sorted: a keyfile that
+// NetworkManager wrote has another order and spelling than one that a person
+// wrote.
+func normal(keyfile string) string {
+	var lines []string
+	section := ""
+	for line := range strings.Lines(keyfile) {
+		line = strings.TrimSpace(line)
+		key, value, _ := strings.Cut(line, "=")
+		address, gateway, both := strings.Cut(value, ",")
+		switch {
+		case line == "":
+		case strings.HasPrefix(line, "["):
+			section = line
+		case key == "address1" && both:
+			lines = append(lines, section+" address1="+address, section+" gateway="+gateway)
+		default:
+			lines = append(lines, section+" "+line)
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// clean tells whether the fleet may serve another spec: its policies are
+// deleted, and then nothing is left of them.
+func (f *fleet) clean(ctx context.Context) bool {
+	if f.Client.DeleteAllOf(ctx, &v1.NodeNetworkConfigurationPolicy{}) != nil {
+		return false
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for time.Now().Before(deadline) {
+		var enactments v1.NodeNetworkConfigurationEnactmentList
+		if f.Client.List(ctx, &enactments) == nil && len(enactments.Items) == 0 {
+			return f.untouched(ctx)
+		}
+		time.Sleep(poll)
+	}
+	return false
+}
+
+func (f *fleet) untouched(ctx context.Context) bool {
+	for _, n := range f.Nodes() {
+		if _, err := os.Stat(filepath.Join(n.DiskPath(journalDir), "journal.json")); err == nil {
+			return false
+		}
+		if record, err := os.ReadFile(filepath.Join(n.DiskPath(journalDir), "record.json")); err == nil && strings.Contains(string(record), `"committed"`) {
+			return false
+		}
+		if cmp.Diff(f.pristine[n.Name], snap(ctx, n)) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func dropKept(ctx context.Context) {
+	GinkgoHelper()
+	if kept == nil {
+		return
+	}
+	Expect(kept.Down(ctx)).To(Succeed())
+	Expect(os.RemoveAll(kept.root)).To(Succeed())
+	kept = nil
+}
+
+// node is the only node, or the first.
+func (f *fleet) node() *lab.Node { return f.Nodes()[0] }
+
+// create makes the policy of a manifest.
+func (f *fleet) create(ctx context.Context, manifest string) {
+	GinkgoHelper()
+	var policy v1.NodeNetworkConfigurationPolicy
+	Expect(yaml.UnmarshalStrict([]byte(manifest), &policy)).To(Succeed())
+	Expect(f.Client.Create(ctx, &policy)).To(Succeed())
+}
+
+// edit gives the policy of the manifest's name its spec.
+func (f *fleet) edit(ctx context.Context, manifest string) {
+	GinkgoHelper()
+	var policy, now v1.NodeNetworkConfigurationPolicy
+	Expect(yaml.UnmarshalStrict([]byte(manifest), &policy)).To(Succeed())
+	Eventually(ctx, func(g Gomega) {
+		g.Expect(f.Client.Get(ctx, client.ObjectKey{Name: policy.Name}, &now)).To(Succeed())
+		now.Spec = policy.Spec
+		g.Expect(f.Client.Update(ctx, &now)).To(Succeed())
+	}).Should(Succeed())
+}
+
+func (f *fleet) delete(ctx context.Context, name string) {
+	GinkgoHelper()
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	policy.Name = name
+	Expect(f.Client.Delete(ctx, policy)).To(Succeed())
+}
+
+func (f *fleet) policy(ctx context.Context, name string) (*v1.NodeNetworkConfigurationPolicy, error) {
+	var policy v1.NodeNetworkConfigurationPolicy
+	err := f.Client.Get(ctx, client.ObjectKey{Name: name}, &policy)
+	return &policy, err
+}
+
+func (f *fleet) enactment(ctx context.Context, node, policy string) (*v1.NodeNetworkConfigurationEnactment, error) {
+	var enactment v1.NodeNetworkConfigurationEnactment
+	err := f.Client.Get(ctx, client.ObjectKey{Name: v1.EnactmentName(node, policy)}, &enactment)
+	return &enactment, err
+}
+
+func (f *fleet) nodeState(ctx context.Context, node string) (*v1.NodeNetworkState, error) {
+	var nns v1.NodeNetworkState
+	err := f.Client.Get(ctx, client.ObjectKey{Name: node}, &nns)
+	return &nns, err
+}

@@ -1,0 +1,88 @@
+//go:build linux
+
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+)
+
+const (
+	// patience is far beyond what is normal: a test that hangs shall say what
+	// it waits for, a slow machine shall pass.
+	patience = 90 * time.Second
+	poll     = 50 * time.Millisecond
+	// specTimeout bounds a spec with everything that it waits for.
+	specTimeout = 3 * time.Minute
+)
+
+// bin has the programs, once BeforeSuite has run.
+var bin string
+
+func TestMain(m *testing.M) {
+	ctx := context.Background()
+	if code, ok := lab.Child(ctx, os.Args); ok {
+		os.Exit(code)
+	}
+	if len(os.Args) == 3 && os.Args[1] == checkpointCommand {
+		os.Exit(checkpointMain(ctx, os.Args[2]))
+	}
+	os.Exit(m.Run())
+}
+
+func TestSuite(t *testing.T) {
+	if err := available(); err != nil {
+		if os.Getenv("NMSTATE_STRICT") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("skipped: " + err.Error())
+	}
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(patience)
+	EnforceDefaultTimeoutsWhenUsingContexts()
+	SetDefaultEventuallyPollingInterval(poll)
+	RunSpecs(t, "Crash and loss cases on the lab")
+}
+
+func available() error {
+	if os.Geteuid() != 0 {
+		return errors.New("a lab needs root")
+	}
+	if err := lab.Available(""); err != nil {
+		return err
+	}
+	if os.Getenv("NMSTATE_BIN") == "" {
+		if out, err := exec.CommandContext(context.Background(), "../../hack/need.sh", "gcc").CombinedOutput(); err != nil {
+			return fmt.Errorf("the handler cannot be built: %s", out)
+		}
+	}
+	return nil
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	if bin = os.Getenv("NMSTATE_BIN"); bin == "" {
+		build := exec.CommandContext(ctx, "../../hack/build.sh", "handler", "controllers")
+		build.Stdout, build.Stderr = GinkgoWriter, GinkgoWriter
+		Expect(build.Run()).To(Succeed(), "building the programs")
+		bin = "../../bin"
+	}
+	var err error
+	bin, err = filepath.Abs(bin)
+	Expect(err).NotTo(HaveOccurred())
+	for _, program := range []string{"handler", "controllers", "nmstate-revert"} {
+		Expect(filepath.Join(bin, program)).To(BeAnExistingFile())
+	}
+}, NodeTimeout(15*time.Minute))
+
+var _ = AfterSuite(func(ctx SpecContext) { dropKept(ctx) }, NodeTimeout(time.Minute))
