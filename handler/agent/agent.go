@@ -15,6 +15,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -61,6 +62,9 @@ type Agent struct {
 	written *v1.NodeNetworkState
 	// refreshed is the last value of the force-refresh label that was answered.
 	refreshed string
+	// shown is the state that was read back last; nil once it was reported or
+	// the network changed.
+	shown *state.State
 	// left is what an earlier process left open, until Recover takes it on.
 	left *journal.Entry
 	// unreported: the record holds an outcome that the API server was not told.
@@ -119,6 +123,9 @@ func (a *Agent) drain(ctx context.Context) {
 		}
 		if next.entry != nil {
 			a.entry = *next.entry
+		}
+		if next.shown != nil {
+			a.shown = next.shown
 		}
 		a.step(ctx, next.event)
 	}

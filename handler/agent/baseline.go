@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -60,33 +61,50 @@ func (a *Agent) keepWarm(ctx context.Context) {
 	if !a.warm.begin() {
 		return
 	}
-	a.measure(context.WithoutCancel(ctx), nil, warmAttempt, func(passed map[string]bool) { a.warm.end(passed) })
+	a.measure(context.WithoutCancel(ctx), nil, warmAttempt, nil, func(passed map[string]bool) { a.warm.end(passed) })
 }
 
 // measureBaseline asks every probe once and waits for those that passed
 // lately; one that did not pass counts if it answers no later than they do.
+// Side by side with them it reads the state that the change starts from.
 func (a *Agent) measureBaseline(ctx context.Context) {
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	lately, attempt := a.warm.known(), guardAttempt
 	if lately == nil {
 		attempt = warmAttempt
 	}
-	a.measure(taskCtx, lately, attempt, func(passed map[string]bool) {
+	entry := a.entry
+	var before state.State
+	var unread error
+	read := func() { before, unread = a.Backend.Show(taskCtx) }
+	a.measure(taskCtx, lately, attempt, read, func(passed map[string]bool) {
+		if unread == nil {
+			entry.Before = before.JSON()
+		}
 		var names []string
 		for name, ok := range passed {
 			if ok {
 				names = append(names, name)
 			}
 		}
-		a.post(number, txn.BaselineMeasured{Passed: names})
+		a.inbox.put(letter{task: number, event: txn.BaselineMeasured{Passed: names}, entry: &entry})
+		a.poke()
 	})
 }
 
 // measure asks every probe once, side by side, and calls done once: when all
-// that passed lately have answered, or, where nothing is known, all have.
-func (a *Agent) measure(ctx context.Context, lately map[string]bool, attempt time.Duration, done func(passed map[string]bool)) {
+// that passed lately have answered, or, where nothing is known, all have; and
+// what is to be done beside them, if anything, is done.
+func (a *Agent) measure(ctx context.Context, lately map[string]bool, attempt time.Duration, beside func(), done func(passed map[string]bool)) {
 	names := a.Prober.Names()
 	round := &round{passed: map[string]bool{}, awaited: map[string]bool{}, done: done}
+	if beside != nil {
+		round.awaited[""] = true
+		a.Spawn(func() {
+			beside()
+			round.answer("", false)
+		})
+	}
 	for _, name := range names {
 		if lately == nil || lately[name] {
 			round.awaited[name] = true

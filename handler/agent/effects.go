@@ -23,6 +23,8 @@ const (
 	// probeInterval and probeAttempt pace a guard inside the window.
 	probeInterval = 500 * time.Millisecond
 	probeAttempt  = 2 * time.Second
+	// readBackInterval paces the read-back, which costs nobody but the node.
+	readBackInterval = 250 * time.Millisecond
 	// settleWindow is how long after a rollback the node may take to look as
 	// before: NetworkManager returns before addresses are back.
 	settleWindow   = 15 * time.Second
@@ -75,7 +77,7 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry) error 
 	if entry.Instance, err = a.Backend.Instance(ctx); err != nil {
 		return err
 	}
-	before, err := a.Backend.Show(ctx)
+	before, err := a.before(ctx, entry)
 	if err != nil {
 		return fmt.Errorf("reading the node's network: %w", err)
 	}
@@ -86,6 +88,14 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry) error 
 	entry.Before, entry.Revert = before.JSON(), revert.JSON()
 	entry.ArmedBoot, err = a.Boot.Elapsed()
 	return err
+}
+
+// before is the state that the change starts from, read with the baseline.
+func (a *Agent) before(ctx context.Context, entry *journal.Entry) (state.State, error) {
+	if len(entry.Before) > 0 {
+		return state.Parse(entry.Before)
+	}
+	return a.Backend.Show(ctx)
 }
 
 func (a *Agent) startApply(ctx context.Context) {
@@ -120,8 +130,11 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 			windowCtx, cancel := context.WithTimeout(taskCtx, window)
 			defer cancel()
 			var err error
+			passed := letter{task: number, event: txn.ProbePassed{Name: name}}
 			if name == txn.ReadBack {
-				err = probe.Until(windowCtx, a.Clock, readBack{a.Backend, entry.Change}, name, probeInterval, window)
+				back := &readBack{backend: a.Backend, desired: entry.Change}
+				err = probe.Until(windowCtx, a.Clock, back, name, readBackInterval, window)
+				passed.shown = &back.shown
 			} else {
 				err = probe.Until(windowCtx, a.Clock, a.Prober, name, probeInterval, probeAttempt)
 			}
@@ -129,7 +142,8 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 				a.post(number, txn.ProbeLost{Name: name, Message: err.Error()})
 				return
 			}
-			a.post(number, txn.ProbePassed{Name: name})
+			a.inbox.put(passed)
+			a.poke()
 		})
 	}
 }
@@ -138,11 +152,13 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 type readBack struct {
 	backend backend.Backend
 	desired []byte
+	// shown is the state that had it.
+	shown state.State
 }
 
-func (r readBack) Names() []string { return []string{txn.ReadBack} }
+func (r *readBack) Names() []string { return []string{txn.ReadBack} }
 
-func (r readBack) Probe(ctx context.Context, _ string) error {
+func (r *readBack) Probe(ctx context.Context, _ string) error {
 	desired, err := state.Parse(r.desired)
 	if err != nil {
 		return err
@@ -154,6 +170,7 @@ func (r readBack) Probe(ctx context.Context, _ string) error {
 	if missing := state.Missing(desired, current); len(missing) > 0 {
 		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(lines(missing), "; "))
 	}
+	r.shown = current
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -25,6 +26,8 @@ type letter struct {
 	event txn.Event
 	// entry is what the journal shall hold from this event on; nil: no change.
 	entry *journal.Entry
+	// shown is the node's state as it was read with the event; nil: it was not.
+	shown *state.State
 }
 
 func (i *inbox) put(l letter) {

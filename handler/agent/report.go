@@ -62,7 +62,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		return nil
 	}
 	a.inbox.setDirty(false)
-	current, err := a.Backend.Show(ctx)
+	current, err := a.show(ctx)
 	if err != nil {
 		a.inbox.setDirty(true)
 		reason := v1.ReasonReportFailed
@@ -84,6 +84,15 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 	}
 	a.refreshed = refresh
 	return nil
+}
+
+// show is the node's state: what a commit has just read back, or read now.
+func (a *Agent) show(ctx context.Context) (state.State, error) {
+	if shown := a.shown; shown != nil {
+		a.shown = nil
+		return *shown, nil
+	}
+	return a.Backend.Show(ctx)
 }
 
 // policyInterfaces are reported whatever they look like.

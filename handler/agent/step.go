@@ -106,7 +106,9 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	a.tasks.stop()
 	last := a.lastOf(outcome)
 	a.record.Last = &last
-	if outcome.Result == v1.TransactionCommitted {
+	if outcome.Result != v1.TransactionCommitted {
+		a.shown = nil // What was read back is not there any more.
+	} else {
 		a.record.Committed = &journal.Committed{Hash: outcome.Change.Hash, Sources: a.entry.Sources, Desired: a.entry.Desired}
 	}
 	if err := a.Journal.Close(a.record); err != nil {
