@@ -133,7 +133,7 @@ func (a *Agent) mayTry(nns *v1.NodeNetworkState) (time.Duration, bool) {
 		return 0, true
 	}
 	switch {
-	case last.Result == v1.TransactionSuperseded || last.Result == v1.TransactionCommitted:
+	case last.Result == v1.TransactionCommitted:
 		return 0, true
 	case last.RetryAfter == nil: // The policy handler decides when to propose it again.
 		return 0, false

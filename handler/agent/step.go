@@ -120,6 +120,10 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	a.poke()
 }
 
+// supersededPause keeps a turn with a stale cache from beginning again and
+// again what the API server says is over.
+const supersededPause = 2 * time.Second
+
 // lastOf is the outcome as it is reported, with the time of the next attempt
 // where it is ours to decide.
 func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
@@ -129,7 +133,12 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 		Final: outcome.Final, Message: outcome.Message, GuardedBy: outcome.GuardedBy, Differences: outcome.Differences,
 	}
 	switch outcome.Result {
-	case v1.TransactionCommitted, v1.TransactionSuperseded:
+	case v1.TransactionCommitted:
+		return last
+	case v1.TransactionSuperseded:
+		// The newer desired state is on its way to the cache: no hurry to begin
+		// the old one again.
+		last.RetryAfter = reported(a.Clock.Now().Add(supersededPause))
 		return last
 	}
 	last.Attempts = 1
