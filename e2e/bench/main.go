@@ -1,0 +1,178 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+)
+
+// Exit codes: what the machine lacks is told apart from what went wrong.
+const (
+	exitFailed      = 1
+	exitUnavailable = 2
+	exitInterrupted = 130
+)
+
+const (
+	labName = "bench"
+	// folder keeps the logs, the audit log among them.
+	folder = "out/bench"
+)
+
+//go:embed topology.yaml
+var topology []byte
+
+// bench is one run.
+type bench struct {
+	bin, revertHelper string
+	repeats           int
+	only              string
+	began             time.Time
+
+	cluster *cluster.Cluster
+	audit   string
+	// one is the node that is measured.
+	one *lab.Node
+}
+
+func main() {
+	ctx := context.Background()
+	if code, ok := lab.Child(ctx, os.Args); ok {
+		os.Exit(code)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "bare" {
+		os.Exit(bare(os.Stdin, os.Stdout))
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	code := run(ctx)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context) int {
+	b := &bench{began: time.Now()}
+	flag.StringVar(&b.bin, "bin", "bin", "folder with the programs handler, controllers and bench")
+	flag.StringVar(&b.revertHelper, "revert-helper", os.Getenv("NMSTATE_REVERT"), "program nmstate-revert (default: environment NMSTATE_REVERT)")
+	flag.IntVar(&b.repeats, "n", 7, "how often an apply is repeated; the tables have medians")
+	flag.StringVar(&b.only, "only", "", "apply, requests, outage or quiet; empty: all")
+	flag.Parse()
+	err := b.measureAndCleanUp(ctx)
+	missing := &lab.UnavailableError{}
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "bench: interrupted; nothing is left behind")
+		return exitInterrupted
+	case errors.As(err, &missing):
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return exitUnavailable
+	}
+	fmt.Fprintf(os.Stderr, "bench: %v; logs are in %s; nothing is left behind\n", err, folder)
+	return exitFailed
+}
+
+func (b *bench) measureAndCleanUp(ctx context.Context) error {
+	err := b.raise(ctx)
+	if err == nil {
+		err = b.measure(ctx)
+	}
+	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	err = errors.Join(err, cluster.SaveLogs("", labName, folder))
+	if down := cluster.Down(cleanup, "", labName); down != nil {
+		return errors.Join(err, fmt.Errorf("cleaning up: %w", down))
+	}
+	return err
+}
+
+func (b *bench) measure(ctx context.Context) error {
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"requests", b.requests},
+		{"apply", b.applies},
+		{"quiet", b.quiet},
+		{"outage", b.outages},
+	} {
+		if b.only != "" && b.only != part.name {
+			continue
+		}
+		if err := part.run(ctx); err != nil {
+			return fmt.Errorf("measuring (%s): %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+// raise brings the cluster up.
+func (b *bench) raise(ctx context.Context) error {
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	assets, err := controlplane.Locate(ctx, controlplane.Search{KubebuilderAssets: os.Getenv("KUBEBUILDER_ASSETS"), Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	topo, err := lab.ParseTopology(topology)
+	if err != nil {
+		return err
+	}
+	if b.audit, err = filepath.Abs(filepath.Join(folder, "audit.log")); err != nil {
+		return err
+	}
+	options := cluster.Options{
+		Lab: lab.Options{
+			Name: labName, Topology: topo, Handler: filepath.Join(b.bin, "handler"), Deploy: "deploy",
+			KubebuilderAssets: assets.Dir, AuditLog: b.audit, Progress: func(line string) { b.progress("%s", line) },
+		},
+		Controllers:    filepath.Join(b.bin, "controllers"),
+		ControllersLog: filepath.Join(folder, "controllers.log"),
+	}
+	if b.revertHelper != "" {
+		options.Lab.HandlerArgs = []string{"--revert-helper", b.revertHelper}
+	}
+	if b.cluster, err = cluster.Up(ctx, options); err != nil {
+		return err
+	}
+	b.one = b.cluster.Nodes()[0]
+	ready, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("not all nodes have reported within a minute"))
+	defer cancel()
+	if err := b.cluster.AwaitReported(ready); err != nil {
+		return errors.Join(err, context.Cause(ready))
+	}
+	b.settle(ctx, baselineWarm)
+	return nil
+}
+
+// baselineWarm is how long after its start a handler knows which probes pass.
+const baselineWarm = 5 * time.Second
+
+func (b *bench) progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%7.1fs  %s\n", time.Since(b.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// settle lets echoes die away before the next measurement.
+func (b *bench) settle(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

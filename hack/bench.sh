@@ -1,0 +1,24 @@
+#!/bin/bash
+# Builds what the benchmarks need and measures on a lab: times of a policy beside
+# a bare apply, requests, outages, the cost of idling. Prints tables on standard
+# output and progress on standard error; the logs stay in out/bench.
+#
+#   hack/bench.sh [-n RUNS] [-only apply|requests|outage|quiet]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+stop() {
+	echo "bench: $*" >&2
+	exit 2
+}
+[ "$(uname)" = Linux ] || stop "needs Linux: the nodes are network namespaces"
+[ "$(id -u)" = 0 ] || stop "needs root (network namespaces and mounts): sudo make bench"
+hack/need.sh go gcc || exit 2
+hack/install-deps.sh || exit 2
+
+environment=$(hack/libnmstate.sh --env) || exit 2
+hack/build.sh handler controllers control-plane
+eval "$environment"
+go build -trimpath -tags nmstate -o bin/bench ./e2e/bench
+bin/control-plane programs >/dev/null
+exec bin/bench "$@"
