@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -181,7 +180,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         cache.Options{ByObject: rollout.Cached()},
-		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 		LeaderElection:                o.elect,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       o.electNamespace,
@@ -202,11 +201,11 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 }
 
 func addControllers(mgr ctrl.Manager) error {
-	real := clock.RealClock{}
-	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), real).SetupWithManager(mgr); err != nil {
+	wall := clock.RealClock{}
+	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), wall).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("adding the rollout controller: %w", err)
 	}
-	if err := install.New(mgr.GetClient(), real).SetupWithManager(mgr); err != nil {
+	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("adding the install controller: %w", err)
 	}
 	return addPolicyHandler(mgr)

@@ -29,13 +29,11 @@ type players struct {
 	fails map[string]func(node string, generation int64) bool
 	// open is the largest number of enactments seen Progressing, by policy.
 	open map[string]int
-	// frozen nodes take no step.
-	frozen map[string]bool
 }
 
 func startPlayers(ctx context.Context, t *testing.T, api client.Client) *players {
 	p := &players{
-		api: api, fails: map[string]func(string, int64) bool{}, open: map[string]int{}, frozen: map[string]bool{},
+		api: api, fails: map[string]func(string, int64) bool{}, open: map[string]int{},
 	}
 	done := make(chan struct{})
 	go func() {
@@ -56,12 +54,6 @@ func (p *players) failWhere(policy string, fails func(node string, generation in
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fails[policy] = fails
-}
-
-func (p *players) freeze(node string, frozen bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.frozen[node] = frozen
 }
 
 func (p *players) mostOpen(policy string) int {
@@ -111,7 +103,7 @@ func (p *players) turn(ctx context.Context, policy *v1.NodeNetworkConfigurationP
 ) error {
 	selects, err := desired.Selects(policy, node)
 	switch {
-	case err != nil || !policy.DeletionTimestamp.IsZero() || p.frozen[node.Name]:
+	case err != nil || !policy.DeletionTimestamp.IsZero():
 		return err
 	case !selects && enactment != nil:
 		return p.api.Delete(ctx, enactment)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -80,9 +81,7 @@ func (h *host) Apply(ctx context.Context, desired state.State, _ time.Duration, 
 	h.applies++
 	h.made++
 	h.saved = map[string]map[string]any{}
-	for name, tree := range h.interfaces {
-		h.saved[name] = tree
-	}
+	maps.Copy(h.saved, h.interfaces)
 	made := backend.Checkpoint(fmt.Sprintf("/checkpoint/%d", h.made))
 	h.checkpoint = made
 	for _, i := range desired.Interfaces() {

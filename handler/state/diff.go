@@ -12,7 +12,7 @@ import (
 // nobody configured the metric is left out too: it is chosen anew whenever a
 // device comes up.
 func Diff(before, after State) []Difference {
-	one, other := leaves(comparable(before)), leaves(comparable(after))
+	one, other := leaves(inOrder(before)), leaves(inOrder(after))
 	paths := make([]string, 0, len(one))
 	for path := range one {
 		paths = append(paths, path)

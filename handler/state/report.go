@@ -150,10 +150,10 @@ func compareBool(a, b bool) int {
 
 // SameReport tells whether two reports say the same, whatever order they say
 // it in and whatever only counts down.
-func SameReport(a, b State) bool { return comparable(a).Equal(comparable(b)) }
+func SameReport(a, b State) bool { return inOrder(a).Equal(inOrder(b)) }
 
-// comparable is the report of a state with its addresses in a fixed order.
-func comparable(s State) State {
+// inOrder is the report of a state with its addresses in a fixed order.
+func inOrder(s State) State {
 	reported := Report(s)
 	for _, one := range objects(reported.tree["interfaces"]) {
 		for _, family := range []Family{IPv4, IPv6} {

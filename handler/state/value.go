@@ -59,7 +59,7 @@ func texts(value any) []string {
 
 // whole is a whole number, also when written as text ("1500", "0x1f").
 func whole(value any) (int64, bool) {
-	written := ""
+	var written string
 	switch v := value.(type) {
 	case json.Number:
 		written = v.String()

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -133,9 +134,7 @@ func (s State) probing(e Event) (State, []Effect) {
 		return s.lostIfAllEnded()
 	case ProbeLost:
 		lost := map[string]string{e.Name: e.Message}
-		for name, message := range s.LostProbes {
-			lost[name] = message
-		}
+		maps.Copy(lost, s.LostProbes)
 		s.LostProbes = lost
 		return s.lostIfAllEnded()
 	case Tick:

@@ -46,7 +46,7 @@ func replay(t *testing.T, transcript string) string {
 	t.Helper()
 	var out strings.Builder
 	s := State{Phase: Idle}
-	for _, line := range strings.Split(strings.TrimRight(transcript, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(transcript, "\n"), "\n") {
 		switch {
 		case strings.HasPrefix(line, "  "):
 			continue

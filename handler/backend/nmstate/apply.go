@@ -60,7 +60,7 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, desired state.St
 				continue
 			}
 			if aboutCheckpoints(change) {
-				t.look(ctx)
+				_, _ = t.look(ctx) // The next change, or the end, looks again.
 			}
 		case end := <-ended:
 			return t.concluded(ctx, end)
