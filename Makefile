@@ -46,7 +46,7 @@ test-integration: ## Run the tests on libnmstate, the embedded control plane and
 	@hack/test.sh integration
 
 bench: ## Measure on the lab: time, outages and API requests of a policy (Linux, root).
-	@hack/test.sh bench
+	@hack/bench.sh
 
 demo: ## Show a policy applied, and one that cuts a node off rolled back (Linux, root; KEEP=1 stays up).
 	@hack/demo.sh

@@ -4,7 +4,6 @@
 #
 #   unit         needs neither root nor cgo nor Linux
 #   integration  libnmstate, the embedded control plane, the lab
-#   bench        measurements on the lab; prints tables, not verdicts
 #
 # RUN=REGEXP runs only the tests that match, PACKAGES="./a ./b/..." only those
 # packages, e.g. RUN=TestPolicy PACKAGES=./e2e/lab/... hack/test.sh integration
@@ -68,23 +67,11 @@ integration() {
 	)
 }
 
-bench() {
-	echo "== benchmarks"
-	hack/build.sh handler lab controllers control-plane
-	bin/control-plane programs
-	(eval "$(hack/libnmstate.sh --env)" &&
-		go test -timeout "$timeout" -p 1 -count 1 -tags nmstate -run '^$' -bench "${RUN:-.}" -benchtime 1x ${PACKAGES:-./e2e/...})
-}
-
 for stage; do
 	case $stage in
 	unit | integration) ;;
-	bench)
-		bench
-		exit
-		;;
 	*)
-		echo "test: no stage is called $stage; there are unit, integration, bench" >&2
+		echo "test: no stage is called $stage; there are unit and integration" >&2
 		exit 2
 		;;
 	esac
