@@ -63,7 +63,7 @@ integration() {
 		[ ! -e out/libnmstate.env ] || . out/libnmstate.env
 		# shellcheck disable=SC2086
 		go_test integration -p 1 -count 1 -tags nmstate \
-			${PACKAGES:-./handler/libnmstate/... ./handler/backend/... ./handler/probe/... ./handler/observe/... ./e2e/...}
+			${PACKAGES:-./handler/libnmstate/... ./handler/backend/... ./e2e/...}
 	)
 }
 

@@ -31,6 +31,7 @@ type Summary struct {
 	output                  map[string][]string // by package or import path, and test
 	parents                 map[string]bool     // tests that have subtests
 	counts                  map[string]int      // by package, of tests that ran
+	ended                   map[string]string   // by package, the time of a spec whose name is still to come
 	failures, skips         []outcome
 	passed, failed, skipped int
 	elapsed                 time.Duration
@@ -42,7 +43,7 @@ type Summary struct {
 func New(out io.Writer, strict bool) *Summary {
 	return &Summary{
 		out: out, strict: strict,
-		output: map[string][]string{}, parents: map[string]bool{}, counts: map[string]int{},
+		output: map[string][]string{}, parents: map[string]bool{}, counts: map[string]int{}, ended: map[string]string{},
 	}
 }
 
@@ -84,7 +85,11 @@ func (s *Summary) event(at event) {
 	}
 	switch at.Action {
 	case "output", "build-output":
-		s.output[name] = append(s.output[name], at.Output)
+		text := colour.ReplaceAllString(at.Output, "")
+		s.output[name] = append(s.output[name], text)
+		if line := s.progress(at.Package, text); line != "" {
+			s.say("%s", line)
+		}
 	case "run":
 		if parent := strings.LastIndex(at.Test, "/"); parent >= 0 {
 			s.parents[at.Package+" "+at.Test[:parent]] = true
@@ -102,6 +107,10 @@ func (s *Summary) event(at event) {
 // endTest counts the leaves of the tree of tests: a test with subtests is only
 // their sum, unless it failed by itself.
 func (s *Summary) endTest(name string, at event) {
+	if suite, ok := specsOf(strings.Join(s.output[name], "")); ok {
+		s.endSuite(name, at, suite)
+		return
+	}
 	own := strings.TrimSpace(reason(s.output[name]))
 	switch {
 	case at.Action == "fail" && (!s.parents[name] || own != ""):
@@ -113,6 +122,23 @@ func (s *Summary) endTest(name string, at event) {
 		s.passed++
 	}
 	s.counts[at.Package]++
+}
+
+// endSuite counts the specs of a suite instead of the one test that runs it.
+func (s *Summary) endSuite(name string, at event, suite specs) {
+	s.counts[at.Package] += suite.passed + suite.failed + suite.skipped
+	s.passed += suite.passed
+	if at.Action == "fail" {
+		s.fail(short(name), failedBlocks(strings.Join(s.output[name], "")))
+		s.failed += max(0, suite.failed-1)
+	}
+	for i := range suite.skipped {
+		reason := ""
+		if i < len(suite.reasons) {
+			reason = suite.reasons[i]
+		}
+		s.skip(short(name), reason)
+	}
 }
 
 func (s *Summary) endPackage(at event) {

@@ -122,6 +122,41 @@ FAILED exit status 2: go test -x-json
 0 passed, 1 failed, 0 skipped (0s in tests)
 `,
 		},
+		"the specs of a Ginkgo suite are told as they end, and counted": {
+			input: `
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"\u001b[38;5;10m• [11.736 seconds]\u001b[0m\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"A handler killed with -9 leaves the node as before\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"/work/handler_test.go:42\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"------------------------------\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"• [FAILED] [2.5 seconds]\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"NetworkManager restarted is noticed\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"  [FAILED] want a, got b\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"------------------------------\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"S [SKIPPED] [0.001 seconds]\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"  [SKIPPED] no bonding in this kernel\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"------------------------------\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"FAIL! -- 7 Passed | 1 Failed | 0 Pending | 1 Skipped\n"}
+{"Action":"fail","Package":"p","Test":"TestSuite"}
+{"Action":"fail","Package":"p","Elapsed":20}`,
+			want: `
+      11.7 s  A handler killed with -9 leaves the node as before
+      2.5 s  NetworkManager restarted is noticed
+fail  p                                               9 tests   20.0 s
+
+FAILED p TestSuite
+    • [FAILED] [2.5 seconds]
+    NetworkManager restarted is noticed
+      [FAILED] want a, got b
+    
+    FAIL! -- 7 Passed | 1 Failed | 0 Pending | 1 Skipped
+
+Skipped, by reason:
+  no bonding in this kernel
+      p TestSuite
+
+7 passed, 1 failed, 1 skipped (20s in tests)
+`,
+		},
 		"no test at all is a failure": {
 			input: "",
 			want: `

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// To go test a suite of Ginkgo is one test. Its specs are read from what it
+// prints: a block for each spec that has something to tell, between rulers, and
+// the counts at the end.
+var (
+	colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+	counts = regexp.MustCompile(`-- (\d+) Passed \| (\d+) Failed \| (\d+) Pending \| (\d+) Skipped`)
+	bullet = regexp.MustCompile(`^• .*\[([0-9.]+) seconds\]`)
+	ruler  = regexp.MustCompile(`(?m)^-{20,}\n`)
+	gone   = regexp.MustCompile(`\[(FAILED|PANICKED|TIMEDOUT|INTERRUPTED)\]`)
+	why    = regexp.MustCompile(`(?m)^\s*\[SKIPPED\] (.+)$`)
+)
+
+// specs are the counts of one suite.
+type specs struct {
+	passed, failed, skipped int
+	// reasons are those of skipped specs, as far as the suite tells them.
+	reasons []string
+}
+
+func specsOf(output string) (specs, bool) {
+	found := counts.FindStringSubmatch(output)
+	if found == nil {
+		return specs{}, false
+	}
+	number := func(i int) int {
+		n, _ := strconv.Atoi(found[i]) // The pattern matches digits only.
+		return n
+	}
+	all := specs{passed: number(1), failed: number(2), skipped: number(3) + number(4)}
+	for _, reason := range why.FindAllStringSubmatch(output, -1) {
+		all.reasons = append(all.reasons, reason[1])
+	}
+	return all, true
+}
+
+// failedBlocks leaves out the specs that did not fail; the last block is the
+// suite's own summary.
+func failedBlocks(output string) string {
+	blocks := ruler.Split(output, -1)
+	var kept []string
+	for i, block := range blocks {
+		if gone.MatchString(block) || i == len(blocks)-1 {
+			kept = append(kept, strings.TrimSpace(block))
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
+// progress returns the line about a spec that ended, once its name was read:
+// Ginkgo prints the time first and then, on a line of its own, the name.
+func (s *Summary) progress(pkg, line string) string {
+	line = strings.TrimSpace(line)
+	if took := bullet.FindStringSubmatch(line); took != nil {
+		s.ended[pkg] = took[1]
+		return ""
+	}
+	took, ok := s.ended[pkg]
+	if !ok || line == "" {
+		return ""
+	}
+	delete(s.ended, pkg)
+	seconds, _ := strconv.ParseFloat(took, 64) // The pattern matches a number.
+	return "      " + strconv.FormatFloat(seconds, 'f', 1, 64) + " s  " + line
+}
