@@ -24,6 +24,7 @@ func daemon(ctx context.Context, o options) error {
 	mgr, err := ctrl.NewManager(p.config, ctrl.Options{
 		Scheme:                 p.scheme,
 		Cache:                  policy.CacheOptions(o.node),
+		MapperProvider:         knownKinds,
 		HealthProbeBindAddress: o.healthAddr,
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr},
 	})
