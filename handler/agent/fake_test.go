@@ -34,6 +34,7 @@ type host struct {
 	interfaces map[string]map[string]any
 	saved      map[string]map[string]any
 	checkpoint backend.Checkpoint
+	life       time.Duration
 	made       int
 	instance   int
 	applies    int
@@ -72,7 +73,7 @@ func mapsKeys(m map[string]map[string]any) func(func(string) bool) {
 	}
 }
 
-func (h *host) Apply(ctx context.Context, desired state.State, _ time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (h *host) Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
 	h.mu.Lock()
 	if h.refuse != nil {
 		defer h.mu.Unlock()
@@ -83,7 +84,7 @@ func (h *host) Apply(ctx context.Context, desired state.State, _ time.Duration, 
 	h.saved = map[string]map[string]any{}
 	maps.Copy(h.saved, h.interfaces)
 	made := backend.Checkpoint(fmt.Sprintf("/checkpoint/%d", h.made))
-	h.checkpoint = made
+	h.checkpoint, h.life = made, rollbackAfter
 	for _, i := range desired.Interfaces() {
 		if i.IsAbsent() {
 			delete(h.interfaces, i.Name)
@@ -130,7 +131,7 @@ func (h *host) Pending(context.Context) ([]backend.Pending, error) {
 	if h.checkpoint == "" {
 		return nil, nil
 	}
-	return []backend.Pending{{Checkpoint: h.checkpoint}}, nil
+	return []backend.Pending{{Checkpoint: h.checkpoint, RollbackAfter: h.life}}, nil
 }
 
 func (h *host) Instance(context.Context) (string, error) {
