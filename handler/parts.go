@@ -55,6 +55,7 @@ func newParts(_ context.Context, o options) (*parts, error) {
 		return nil, fmt.Errorf("%w: finding the API server: %w", errUsage, err)
 	}
 	p.config.UserAgent = "nmstate-handler/" + version
+	p.config.Dial = probe.Dial
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)

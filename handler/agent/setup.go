@@ -2,23 +2,36 @@ package agent
 
 import (
 	"fmt"
+	"time"
 
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
+const (
+	firstErrorRetry = 50 * time.Millisecond
+	// lastErrorRetry is short: after an outage of the API server, however long,
+	// the outcome of what happened meanwhile is told soon.
+	lastErrorRetry = 10 * time.Second
+)
+
 // SetupWithManager makes the manager call Reconcile for this node's
 // NodeNetworkState, and whenever something happened on the node.
 func (a *Agent) SetupWithManager(mgr ctrl.Manager) error {
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstErrorRetry, lastErrorRetry)
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("state").
+		WithOptions(controller.Options{RateLimiter: limiter}).
 		For(&v1.NodeNetworkState{}, builder.WithPredicates(a.ofThisNode())).
 		WatchesRawSource(source.Channel(a.wake, &handler.EnqueueRequestForObject{})).
 		Complete(a)
