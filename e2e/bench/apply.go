@@ -16,9 +16,11 @@ import (
 // sample is one bare apply and one policy of the same state, on a node that was
 // the same before both.
 type sample struct {
-	bare   bareTimes
-	policy time.Duration
-	steps  []time.Duration
+	bare bareTimes
+	// unverified is the bare apply without libnmstate's verification.
+	unverified bareTimes
+	policy     time.Duration
+	steps      []time.Duration
 }
 
 // steps are the parts of a policy's time, in order: up to the phase that begins,
@@ -87,8 +89,13 @@ func (b *bench) sample(ctx context.Context) (sample, error) {
 		return s, err
 	}
 	var err error
-	s.bare, err = b.bareOn(ctx, b.one, bridge)
-	if err != nil {
+	if s.unverified, err = b.bareOn(ctx, b.one, bridge, noVerify); err != nil {
+		return s, err
+	}
+	if err := b.tidyUp(ctx); err != nil {
+		return s, err
+	}
+	if s.bare, err = b.bareOn(ctx, b.one, bridge); err != nil {
 		return s, err
 	}
 	if err := b.signalHandler(ctx, "CONT"); err != nil {
@@ -185,6 +192,10 @@ func printApplies(names []string, columns [][]sample) {
 	})
 	row("all but libnmstate's own apply", func(s []sample) string {
 		return inSeconds(median(each(s, func(s sample) time.Duration { return s.policy - s.steps[applyStep] })))
+	})
+	row("of the bare one: its verification", func(s []sample) string {
+		part := median(each(s, func(s sample) time.Duration { return s.bare.total() - s.unverified.total() }))
+		return fmt.Sprintf("%s  %2.0f %%", inSeconds(part), 100*part.Seconds()/median(each(s, bareOf)).Seconds())
 	})
 	row("share of each step:", func([]sample) string { return "" })
 	for i, step := range steps {

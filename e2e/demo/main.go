@@ -65,6 +65,12 @@ func run(ctx context.Context) int {
 		fmt.Fprintf(os.Stderr, "demo: unexpected argument %q; there is only: demo down\n", flag.Arg(0))
 		return exitUnavailable
 	}
+	release, err := cluster.Claim(ctx, labName)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		return exitFailed
+	}
+	defer release()
 	return d.exit(ctx, d.showAndCleanUp(ctx))
 }
 
