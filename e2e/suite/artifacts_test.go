@@ -31,7 +31,8 @@ var _ = AfterEach(func(ctx SpecContext) {
 
 func folderName(text string) string {
 	name := regexp.MustCompile(`[^a-zA-Z0-9]+`).ReplaceAllString(text, "-")
-	return name[:min(len(name), 100)]
+	const most = 120
+	return name[max(0, len(name)-most):]
 }
 
 // save copies what explains a failure. What cannot be had is left out.

@@ -82,10 +82,10 @@ type snapshot struct {
 var kept, current *fleet
 
 // take returns a fleet of nodes that are as they were made: that of the last
-// spec if it left it so, otherwise a new one.
+// spec made anew, since a control plane takes long to start, or another one.
 func take(ctx context.Context, topology string) *fleet {
 	GinkgoHelper()
-	if kept != nil && (kept.topology != topology || !kept.clean(ctx)) {
+	if kept != nil && (kept.topology != topology || !kept.renewed(ctx)) {
 		dropKept(ctx)
 	}
 	if kept == nil {
@@ -152,59 +152,71 @@ func profiles(n *lab.Node) map[string]string {
 	return found
 }
 
-// normal is a keyfile as "[section] key=value" lines, sorted: a keyfile that
-// NetworkManager wrote has another order and spelling than one that a person
-// wrote.
+// normal is a keyfile as "[section] key=value" lines, sorted, in one spelling.
+// A person, NetworkManager and nmstate (whose revert writes it after a lost
+// checkpoint) each spell the default route and what is the default their way.
 func normal(keyfile string) string {
 	var lines []string
 	section := ""
 	for line := range strings.Lines(keyfile) {
 		line = strings.TrimSpace(line)
 		key, value, _ := strings.Cut(line, "=")
-		address, gateway, both := strings.Cut(value, ",")
-		switch {
-		case line == "":
-		case strings.HasPrefix(line, "["):
-			section = line
-		case key == "address1" && both:
-			lines = append(lines, section+" address1="+address, section+" gateway="+gateway)
-		default:
-			lines = append(lines, section+" "+line)
+		first, second, _ := strings.Cut(value, ",")
+		switch key {
+		case "", "timestamp", "dhcp-timeout", "addr-gen-mode", "route1_options":
+			continue
+		case "address1":
+			lines = append(lines, section+" address1="+first)
+			if second != "" {
+				lines = append(lines, section+" gateway="+second)
+			}
+			continue
+		case "route1":
+			if gateway, _, _ := strings.Cut(second, ","); first == "0.0.0.0/0" || first == "::/0" {
+				line = "gateway=" + gateway
+			}
 		}
+		if strings.HasPrefix(line, "[") {
+			section = line
+			continue
+		}
+		lines = append(lines, section+" "+line)
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
 
-// clean tells whether the fleet may serve another spec: its policies are
-// deleted, and then nothing is left of them.
-func (f *fleet) clean(ctx context.Context) bool {
-	if f.Client.DeleteAllOf(ctx, &v1.NodeNetworkConfigurationPolicy{}) != nil {
-		return false
-	}
-	deadline := time.Now().Add(10 * time.Second)
-	for time.Now().Before(deadline) {
-		var enactments v1.NodeNetworkConfigurationEnactmentList
-		if f.Client.List(ctx, &enactments) == nil && len(enactments.Items) == 0 {
-			return f.untouched(ctx)
-		}
-		time.Sleep(poll)
-	}
-	return false
-}
-
-func (f *fleet) untouched(ctx context.Context) bool {
+// renewed makes the nodes anew: nothing of the last spec is in the API, and
+// they boot from empty disks. It tells whether they are as they were then.
+func (f *fleet) renewed(ctx context.Context) bool {
+	GinkgoHelper()
+	started := time.Now()
 	for _, n := range f.Nodes() {
-		if _, err := os.Stat(filepath.Join(n.DiskPath(journalDir), "journal.json")); err == nil {
-			return false
+		Expect(n.Handler(ctx, "stop")).To(Succeed())
+	}
+	for _, kind := range []client.Object{
+		&v1.NodeNetworkConfigurationPolicy{}, &v1.NodeNetworkConfigurationEnactment{}, &v1.NodeNetworkState{},
+	} {
+		Expect(f.Client.DeleteAllOf(ctx, kind)).To(Succeed())
+	}
+	for _, n := range f.Nodes() {
+		for _, folder := range []string{"/etc", "/var"} {
+			files, err := filepath.Glob(filepath.Join(n.DiskPath(folder), "*"))
+			Expect(err).NotTo(HaveOccurred())
+			for _, path := range files {
+				Expect(os.RemoveAll(path)).To(Succeed())
+			}
 		}
-		if record, err := os.ReadFile(filepath.Join(n.DiskPath(journalDir), "record.json")); err == nil && strings.Contains(string(record), `"committed"`) {
-			return false
-		}
-		if cmp.Diff(f.pristine[n.Name], snap(ctx, n)) != "" {
+		Expect(n.Reboot(ctx)).To(Succeed())
+	}
+	Expect(f.AwaitReported(ctx)).To(Succeed())
+	for _, n := range f.Nodes() {
+		if diff := cmp.Diff(f.pristine[n.Name], snap(ctx, n)); diff != "" {
+			GinkgoWriter.Println("the nodes are not what they were, so there is a new lab:", diff)
 			return false
 		}
 	}
+	GinkgoWriter.Printf("%d nodes made anew in %.1f s\n", len(f.Nodes()), time.Since(started).Seconds())
 	return true
 }
 

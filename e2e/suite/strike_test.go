@@ -22,6 +22,8 @@ type follower struct {
 	path   string
 	offset int64
 	rest   []byte
+	// seen are all phases since follow.
+	seen []string
 }
 
 // follow starts at the present end of the log.
@@ -65,12 +67,11 @@ func (f *follower) entered() ([]string, error) {
 // phases last for milliseconds.
 func (f *follower) until(ctx context.Context, phase string) {
 	GinkgoHelper()
-	var seen []string
 	deadline := time.Now().Add(patience)
 	for ctx.Err() == nil && time.Now().Before(deadline) {
 		phases, err := f.entered()
 		Expect(err).NotTo(HaveOccurred())
-		seen = append(seen, phases...)
+		f.seen = append(f.seen, phases...)
 		for _, p := range phases {
 			if p == phase {
 				return
@@ -78,7 +79,7 @@ func (f *follower) until(ctx context.Context, phase string) {
 		}
 		time.Sleep(200 * time.Microsecond)
 	}
-	Fail(fmt.Sprintf("phase %s was not entered within %s; entered: %v", phase, patience, seen))
+	Fail(fmt.Sprintf("phase %s was not entered within %s; entered: %v", phase, patience, f.seen))
 }
 
 // killHandler kills the node's handler with -9; the lab starts it again after

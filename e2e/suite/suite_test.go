@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 )
@@ -49,6 +50,7 @@ func TestSuite(t *testing.T) {
 		t.Skip("skipped: " + err.Error())
 	}
 	RegisterFailHandler(Fail)
+	ctrl.SetLogger(GinkgoLogr)
 	SetDefaultEventuallyTimeout(patience)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	SetDefaultEventuallyPollingInterval(poll)
