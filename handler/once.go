@@ -46,6 +46,9 @@ func once(ctx context.Context, o options) error {
 				return err
 			}
 		}
+		if err := h.state.Complete(ctx); err != nil {
+			return fmt.Errorf("the pass did not end within %s", o.onceTimeout)
+		}
 		if !h.state.Busy() {
 			var done bool
 			if waiting, done, err = verdict(ctx, direct, o.node); done || err != nil {

@@ -41,7 +41,7 @@ var _ = Describe("handler --once", func() {
 		code, last := once(ctx, n)
 		AddReportEntry("said", last)
 		Expect(code).To(Equal(1))
-		Expect(last).To(And(HavePrefix("handler: node1.cut-off: "), ContainSubstring("api-server")))
+		Expect(last).To(And(HavePrefix("handler: node1.cut-off: "), ContainSubstring("api-server"), Not(ContainSubstring("api-server: no answer"))))
 		f.awaitAsBefore(ctx, n)
 		f.awaitEnactment(ctx, n.Name, "cut-off", enactmentFailed)
 	}, SpecTimeout(specTimeout))

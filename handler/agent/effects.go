@@ -83,7 +83,7 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry) error 
 	}
 	revert, err := a.Backend.Revert(ctx, desired, before)
 	if err != nil {
-		return fmt.Errorf("computing the way back: %w", err)
+		return err // It says what was computed.
 	}
 	entry.Before, entry.Revert = before.JSON(), revert.JSON()
 	entry.ArmedBoot, err = a.Boot.Elapsed()

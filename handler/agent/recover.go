@@ -36,6 +36,13 @@ func (a *Agent) Recover(ctx context.Context) error {
 	a.entry, a.left = entry, nil
 	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: err == nil})
 	a.turn.Unlock()
+	return a.Complete(ctx)
+}
+
+// Complete takes turns until no transaction runs, or until ctx ends. They need
+// nothing but the node: whoever calls Reconcile with a client that has no cache
+// would wait in it for the API server that the change has just cut off.
+func (a *Agent) Complete(ctx context.Context) error {
 	for a.turnUntilIdle(ctx) {
 		if !a.pause(ctx, recoverPoll) {
 			return ctx.Err()
