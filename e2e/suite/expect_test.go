@@ -201,7 +201,7 @@ func checkpoints(ctx context.Context, n *lab.Node) []string {
 		"org.freedesktop.DBus.Properties.Get", "string:org.freedesktop.NetworkManager", "string:Checkpoints")
 	Expect(err).NotTo(HaveOccurred())
 	var found []string
-	for _, word := range strings.Fields(string(out)) {
+	for word := range strings.FieldsSeq(string(out)) {
 		if strings.Contains(word, "/Checkpoint/") {
 			found = append(found, strings.Trim(word, `"`))
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -72,10 +73,8 @@ func (f *follower) until(ctx context.Context, phase string) {
 		phases, err := f.entered()
 		Expect(err).NotTo(HaveOccurred())
 		f.seen = append(f.seen, phases...)
-		for _, p := range phases {
-			if p == phase {
-				return
-			}
+		if slices.Contains(phases, phase) {
+			return
 		}
 		time.Sleep(200 * time.Microsecond)
 	}
