@@ -88,7 +88,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.node, "node-name", os.Getenv("NODE_NAME"), "name of this node in the cluster (default: environment NODE_NAME)")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "file to reach the API server with (default: environment KUBECONFIG, then the pod's service account)")
 	flags.StringVar(&o.journalDir, "journal-dir", "/var/lib/kubernetes-nmstate", "folder on the node's own disk for the journal")
-	flags.StringVar(&o.revertHelper, "revert-helper", "nmstate-revert", "program that computes the way back (from rust/revert)")
+	flags.StringVar(&o.revertHelper, "revert-helper", "", "program that computes the way back (default: nmstate-revert beside this program or on the PATH)")
 	flags.DurationVar(&o.probeWindow, "probe-window", 2*time.Minute, "how long after an apply the probes may take, where the policy does not say")
 	flags.StringVar(&o.dnsHost, "dns-probe-host", "root-servers.net", "name that the node's name servers must answer for")
 	flags.BoolVar(&o.once, "once", false, "do one pass, report, and exit")

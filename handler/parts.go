@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
@@ -60,7 +62,11 @@ func newParts(_ context.Context, o options) (*parts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	if p.backend, err = backend.New(backend.Options{Executable: executable, RevertHelper: o.revertHelper}); err != nil {
+	helper, err := findRevertHelper(o.revertHelper, executable)
+	if err != nil {
+		return nil, err
+	}
+	if p.backend, err = backend.New(backend.Options{Executable: executable, RevertHelper: helper}); err != nil {
 		return nil, err
 	}
 	if p.journal, err = journal.NewFiles(o.journalDir); err != nil {
@@ -70,6 +76,34 @@ func newParts(_ context.Context, o options) (*parts, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// findRevertHelper is the program that was asked for, otherwise the one beside
+// this program or on the PATH. Without any the way back is less exact, which
+// is said and goes on: a node without Rust built for it shall be managed too.
+func findRevertHelper(asked, executable string) (string, error) {
+	const name = "nmstate-revert"
+	if asked != "" {
+		found, err := exec.LookPath(asked)
+		if err != nil {
+			return "", fmt.Errorf("%w: --revert-helper: %w", errUsage, err)
+		}
+		return found, nil
+	}
+	if beside := filepath.Join(filepath.Dir(executable), name); isProgram(beside) {
+		return beside, nil
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		return found, nil
+	}
+	ctrl.Log.WithName("handler").Info("nmstate-revert is neither beside the handler nor on the PATH: " +
+		"after a restart of NetworkManager in mid-change the way back is less exact; make libnmstate builds it where Rust is installed")
+	return "", nil
+}
+
+func isProgram(path string) bool {
+	_, err := exec.LookPath(path)
+	return err == nil
 }
 
 // handlers are the two halves of a node's handler.

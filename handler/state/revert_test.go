@@ -61,3 +61,16 @@ func reading(t *testing.T, raw string) State {
 	}
 	return s
 }
+
+func TestAnAgeingTimeThatSTPShortenedForAWhileIsNoDifference(t *testing.T) {
+	bridge := func(stp, ageing string) State {
+		return reading(t, `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"up","bridge":{"options":{
+			"mac-ageing-time":`+ageing+`,"stp":{"enabled":`+stp+`}}}}]}`)
+	}
+	if found := Diff(bridge("true", "300"), bridge("true", "30")); len(found) > 0 {
+		t.Errorf("with STP: %v", found)
+	}
+	if found := Diff(bridge("false", "300"), bridge("false", "30")); len(found) != 1 {
+		t.Errorf("without STP: %v, want one difference", found)
+	}
+}
