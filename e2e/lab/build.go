@@ -4,6 +4,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -190,7 +191,8 @@ func (n *Node) plug(nic nicPlan) error {
 	return n.lab.withFabric(func(h *netlink.Handle) error {
 		far := peerName(n.Name, nic.Name)
 		if old, err := h.LinkByName(far); err == nil {
-			if err := h.LinkDel(old); err != nil {
+			// The old node's namespace may be taking it away in this moment.
+			if err := h.LinkDel(old); err != nil && !errors.Is(err, unix.ENODEV) {
 				return fmt.Errorf("removing the old pair of %s: %w", nic.Name, err)
 			}
 		}

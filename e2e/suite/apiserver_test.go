@@ -41,7 +41,6 @@ var _ = Describe("An API server that stops", func() {
 		f.awaitAsBefore(ctx, n)
 		Expect(f.APIServer(ctx, "start")).To(Succeed())
 		f.awaitEnactment(ctx, n.Name, "cut-off", enactmentFailed)
-		f.awaitPolicy(ctx, "cut-off", policyFailed)
 		f.expectAsBefore(ctx, n)
 	}, SpecTimeout(specTimeout))
 })

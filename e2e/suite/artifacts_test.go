@@ -19,14 +19,18 @@ import (
 // After each spec its fleet is kept for the next one; that of a failed spec is
 // copied and taken down.
 var _ = AfterEach(func(ctx SpecContext) {
-	kept, current = current, nil
-	if kept == nil || !CurrentSpecReport().Failed() {
-		return
+	f := current
+	current = nil
+	switch {
+	case f == nil:
+	case CurrentSpecReport().Failed():
+		folder := filepath.Join("..", "..", "artifacts", folderName(CurrentSpecReport().FullText()))
+		f.save(ctx, folder)
+		AddReportEntry("artifacts", folder)
+		f.drop(ctx)
+	default:
+		kept = f
 	}
-	folder := filepath.Join("..", "..", "artifacts", folderName(CurrentSpecReport().FullText()))
-	kept.save(ctx, folder)
-	AddReportEntry("artifacts", folder)
-	dropKept(ctx)
 })
 
 func folderName(text string) string {

@@ -85,17 +85,19 @@ var kept, current *fleet
 // spec made anew, since a control plane takes long to start, or another one.
 func take(ctx context.Context, topology string) *fleet {
 	GinkgoHelper()
-	if kept != nil && (kept.topology != topology || !kept.renewed(ctx)) {
-		dropKept(ctx)
-	}
-	if kept == nil {
-		kept = newFleet(ctx, topology)
-	}
 	current, kept = kept, nil
+	if current != nil && (current.topology != topology || !current.renewed(ctx)) {
+		current.drop(ctx)
+		current = nil
+	}
+	if current == nil {
+		newFleet(ctx, topology)
+	}
 	return current
 }
 
-func newFleet(ctx context.Context, topology string) *fleet {
+// newFleet makes the current fleet, so that it is taken down whatever happens.
+func newFleet(ctx context.Context, topology string) {
 	GinkgoHelper()
 	started := time.Now()
 	parsed, err := lab.ParseTopology([]byte(topology))
@@ -125,7 +127,6 @@ func newFleet(ctx context.Context, topology string) *fleet {
 		f.pristine[n.Name] = snap(ctx, n)
 	}
 	GinkgoWriter.Printf("a new lab of %d nodes in %.1f s\n", len(f.Nodes()), time.Since(started).Seconds())
-	return f
 }
 
 func snap(ctx context.Context, n *lab.Node) snapshot {
@@ -220,14 +221,10 @@ func (f *fleet) renewed(ctx context.Context) bool {
 	return true
 }
 
-func dropKept(ctx context.Context) {
+func (f *fleet) drop(ctx context.Context) {
 	GinkgoHelper()
-	if kept == nil {
-		return
-	}
-	Expect(kept.Down(ctx)).To(Succeed())
-	Expect(os.RemoveAll(kept.root)).To(Succeed())
-	kept = nil
+	Expect(f.Down(ctx)).To(Succeed())
+	Expect(os.RemoveAll(f.root)).To(Succeed())
 }
 
 // node is the only node, or the first.

@@ -87,4 +87,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 }, NodeTimeout(15*time.Minute))
 
-var _ = AfterSuite(func(ctx SpecContext) { dropKept(ctx) }, NodeTimeout(time.Minute))
+var _ = AfterSuite(func(ctx SpecContext) {
+	if kept != nil {
+		kept.drop(ctx)
+	}
+}, NodeTimeout(time.Minute))
