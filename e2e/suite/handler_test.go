@@ -126,7 +126,7 @@ var _ = Describe("A handler killed with -9", func() {
 			log, restarts := follow(n), unit(ctx, n, "handler").Restarts
 			address := addresses[(i+1)%2]
 			f.edit(ctx, bridgePolicy(address))
-			time.Sleep(time.Duration(i) * 60 * time.Millisecond)
+			time.Sleep(time.Duration(i) * 130 * time.Millisecond)
 			killHandler(ctx, n)
 			hit[f.where(n, log)]++
 			awaitHandler(ctx, n, restarts+1)

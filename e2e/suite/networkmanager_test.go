@@ -5,6 +5,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -68,15 +69,27 @@ var _ = Describe("A NetworkManager", func() {
 		Entry("late", 1200*time.Millisecond, SpecTimeout(specTimeout)),
 	)
 
+	It("that dies during probing and stays away is waited for, and told, and comes back without the change", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.heldInProbing(ctx, n)
+		Expect(n.NM(ctx, "kill")).To(Succeed())
+		Expect(f.ConnectAPI(ctx)).To(Succeed())
+		f.awaitUnavailable(ctx, n)
+		Expect(filepath.Join(n.DiskPath(journalDir), "journal.json")).To(BeAnExistingFile())
+		Expect(f.CutAPI(ctx)).To(Succeed())
+		Expect(n.NM(ctx, "start")).To(Succeed())
+		f.awaitReverted(ctx, n)
+		Expect(f.ConnectAPI(ctx)).To(Succeed())
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+		awaitKernel(ctx, n, bridged("203.0.113.10")...)
+	}, SpecTimeout(specTimeout))
+
 	It("stopped for good is told on the NodeNetworkState, and the policy is tried until it is back", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()
 		Expect(n.NM(ctx, "stop")).To(Succeed())
-		Eventually(ctx, func(g Gomega) {
-			nns, err := f.nodeState(ctx, n.Name)
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(tableOf(nns.Status.Conditions)).To(HaveKeyWithValue(v1.StateAvailable, "False "+string(v1.ReasonNetworkManagerUnavailable)))
-		}).Should(Succeed())
+		f.awaitUnavailable(ctx, n)
 		f.create(ctx, bridgePolicy("203.0.113.10"))
 		Expect(f.awaitFailing(ctx, n.Name, "bridge")).To(ContainSubstring("NetworkManager is not available"))
 		Expect(n.NM(ctx, "start")).To(Succeed())
@@ -110,6 +123,16 @@ var _ = Describe("A NetworkManager", func() {
 		awaitKernel(ctx, n, bridged("203.0.113.10")...)
 	}, SpecTimeout(specTimeout))
 })
+
+// awaitUnavailable waits until the report says that NetworkManager is away.
+func (f *fleet) awaitUnavailable(ctx context.Context, n *lab.Node) {
+	GinkgoHelper()
+	Eventually(ctx, func(g Gomega) {
+		nns, err := f.nodeState(ctx, n.Name)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(tableOf(nns.Status.Conditions)).To(HaveKeyWithValue(v1.StateAvailable, "False "+string(v1.ReasonNetworkManagerUnavailable)))
+	}).Should(Succeed())
+}
 
 func restartNM(ctx context.Context, n *lab.Node) {
 	GinkgoHelper()

@@ -109,6 +109,10 @@ func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 		if err := a.checkWanted(ctx); err != nil {
 			return reconcile.Result{}, err
 		}
+		if a.machine.WaitsToUndo() {
+			// Mostly for NetworkManager, which may stay away: that is to be told.
+			return a.reportMeanwhile(ctx), nil
+		}
 		return reconcile.Result{RequeueAfter: a.untilTick()}, nil
 	}
 	return a.idle(ctx)

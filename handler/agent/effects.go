@@ -114,7 +114,7 @@ func (a *Agent) startApply(ctx context.Context) {
 		})
 		if err != nil {
 			refused := !armed || errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
-			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: refused})
+			a.post(number, txn.ApplyFailed{Message: err.Error(), Refused: refused})
 			return
 		}
 		a.post(number, txn.Applied{Checkpoint: string(checkpoint), At: a.Clock.Now()})
@@ -193,7 +193,9 @@ func (a *Agent) rollback(ctx context.Context, entry journal.Entry) txn.Event {
 	if gone && a.lost(ctx, entry) {
 		return txn.CheckpointLost{}
 	}
-	return txn.RollbackFailed{Message: err.Error(), Gone: gone, At: a.Clock.Now()}
+	return txn.RollbackFailed{
+		Message: err.Error(), Gone: gone, Unavailable: errors.Is(err, backend.ErrUnavailable), At: a.Clock.Now(),
+	}
 }
 
 // ours finds the checkpoint of an entry: the one it names, otherwise (the
@@ -228,7 +230,9 @@ func (a *Agent) lost(ctx context.Context, entry journal.Entry) bool {
 
 func (a *Agent) revert(ctx context.Context, entry journal.Entry) txn.Event {
 	if err := a.applyForGood(ctx, entry.Revert); err != nil {
-		return txn.RevertFailed{Message: "applying the journal's revert: " + err.Error(), At: a.Clock.Now()}
+		return txn.RevertFailed{
+			Message: "applying the journal's revert: " + err.Error(), Unavailable: errors.Is(err, backend.ErrUnavailable), At: a.Clock.Now(),
+		}
 	}
 	return txn.Reverted{}
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,18 @@ func (a *Agent) reportOnly(ctx context.Context) (reconcile.Result, error) {
 		err = a.report(ctx, nns)
 	}
 	return reconcile.Result{RequeueAfter: recoverPoll}, err
+}
+
+// reportMeanwhile reports what it can while the way back waits, and never
+// makes that wait for the API server.
+func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
+	const reportAttempt = 2 * time.Second
+	shortCtx, cancel := context.WithTimeout(ctx, reportAttempt)
+	defer cancel()
+	if _, err := a.reportOnly(shortCtx); err != nil {
+		logf.FromContext(ctx).V(1).Info("the node cannot be reported now", "cause", err.Error())
+	}
+	return reconcile.Result{RequeueAfter: a.untilTick()}
 }
 
 // create makes the node's NodeNetworkState, owned by the Node.

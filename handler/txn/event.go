@@ -47,18 +47,22 @@ type (
 	}
 	// RolledBack: the checkpoint was rolled back.
 	RolledBack struct{}
-	// RollbackFailed: Gone means that the checkpoint was not alive any more.
+	// RollbackFailed: Gone means that the checkpoint was not alive any more,
+	// Unavailable that there was no NetworkManager to ask.
 	RollbackFailed struct {
-		Message string
-		Gone    bool
-		At      time.Time
+		Message     string
+		Gone        bool
+		Unavailable bool
+		At          time.Time
 	}
 	// Reverted: the journal's revert was applied and committed.
 	Reverted struct{}
-	// RevertFailed: it could not be applied.
+	// RevertFailed: it could not be applied; Unavailable means that there was
+	// no NetworkManager to ask.
 	RevertFailed struct {
-		Message string
-		At      time.Time
+		Message     string
+		Unavailable bool
+		At          time.Time
 	}
 	// Settled: how the node compares, now that it is quiet, with the state
 	// before the change, and what of the desired state it lacks.

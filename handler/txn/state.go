@@ -108,6 +108,10 @@ func (s State) Open() bool {
 // Running tells whether a transaction is under way.
 func (s State) Running() bool { return s.Phase != Idle && s.Phase != "" }
 
+// WaitsToUndo tells whether a try to get back has failed and the next one is
+// still to come.
+func (s State) WaitsToUndo() bool { return s.Phase == RollingBack && !s.Until.IsZero() }
+
 // Outcome is how a transaction ended.
 type Outcome struct {
 	Change    Change

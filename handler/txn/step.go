@@ -208,9 +208,9 @@ func (s State) rollingBack(e Event) (State, []Effect) {
 		if e.Gone {
 			return s.to(Settling), []Effect{Settle{}}
 		}
-		return s.undoFailed(e.Message, e.At)
+		return s.undoFailed(e.Message, e.Unavailable, e.At)
 	case RevertFailed:
-		return s.undoFailed(e.Message, e.At)
+		return s.undoFailed(e.Message, e.Unavailable, e.At)
 	case Tick:
 		if s.Until.IsZero() || e.At.Before(s.Until) {
 			return s, nil
@@ -276,7 +276,13 @@ func (s State) undo() (State, []Effect) {
 	return s.to(RollingBack), []Effect{Rollback{}}
 }
 
-func (s State) undoFailed(message string, at time.Time) (State, []Effect) {
+// undoFailed tries again later, for ever where NetworkManager is away: it would
+// come back with the unproven change, so giving up would make that permanent.
+func (s State) undoFailed(message string, unavailable bool, at time.Time) (State, []Effect) {
+	if unavailable {
+		s.Until = at.Add(undoRetryFirst)
+		return s, nil
+	}
 	s.UndoAttempts++
 	if s.UndoAttempts >= maxUndoAttempts {
 		return s.incomplete([]string{"rolling back: " + message})

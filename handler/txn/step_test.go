@@ -115,11 +115,11 @@ func parse(t *testing.T, line string) Event {
 	case "rolled-back":
 		return RolledBack{}
 	case "rollback-failed":
-		return RollbackFailed{Message: arg(1), Gone: has("gone"), At: at(2)}
+		return RollbackFailed{Message: arg(1), Gone: has("gone"), Unavailable: has("unavailable"), At: at(2)}
 	case "reverted":
 		return Reverted{}
 	case "revert-failed":
-		return RevertFailed{arg(1), at(2)}
+		return RevertFailed{Message: arg(1), Unavailable: has("unavailable"), At: at(2)}
 	case "settled":
 		return parseSettled(words[1:])
 	case "networkmanager-restarted":
