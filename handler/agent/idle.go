@@ -62,6 +62,7 @@ func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
 	const reportAttempt = 2 * time.Second
 	shortCtx, cancel := context.WithTimeout(ctx, reportAttempt)
 	defer cancel()
+	a.shown = nil // What was read back is not proven.
 	if _, err := a.reportOnly(shortCtx); err != nil {
 		logf.FromContext(ctx).V(1).Info("the node cannot be reported now", "cause", err.Error())
 	}
