@@ -1,0 +1,153 @@
+package v1_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane/controlplanetest"
+)
+
+// TestTheAPIServerKeepsTheContract asks a real API server what the schema, the
+// rules in it and the older project's manifests come to.
+func TestTheAPIServerKeepsTheContract(t *testing.T) {
+	plane := controlplanetest.Start(t, os.Getenv, controlplane.Options{CRDs: "../../deploy/crds"})
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	api := controlplanetest.Client(t, plane, client.Options{Scheme: scheme})
+	t.Run("refuses", func(t *testing.T) { refuses(t, api) })
+	t.Run("serves", func(t *testing.T) { serves(t, api) })
+	t.Run("describes", func(t *testing.T) { describes(t, api) })
+}
+
+func policy(name, spec string) string {
+	return "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: " + name + "}\nspec: " + spec
+}
+
+func refuses(t *testing.T, api client.Client) {
+	long := strings.Repeat("a", 64)
+	for sentence, c := range map[string]struct{ manifest, message string }{
+		"a percentage above 100":            {policy("p", `{maxUnavailable: "101%"}`), `percentage from "1%" to "100%"`},
+		"a percentage of nothing":           {policy("p", `{maxUnavailable: "0%"}`), "spec.maxUnavailable"},
+		"no node at all":                    {policy("p", `{maxUnavailable: 0}`), "whole number from 1"},
+		"a word for maxUnavailable":         {policy("p", `{maxUnavailable: half}`), "spec.maxUnavailable"},
+		"preferred affinity":                {policy("p", `{affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: a, operator: Exists}]}}]}}}`), "preferred terms have no meaning"},
+		"affinity to pods":                  {policy("p", `{affinity: {podAffinity: {}}}`), "only nodeAffinity is accepted"},
+		"a nodeSelector that is no label":   {policy("p", `{nodeSelector: {rack: "not a label"}}`), "must be a label value"},
+		"a name too long for a label":       {policy(long, `{}`), "at most 63 characters"},
+		"a probe window of no time":         {policy("p", `{probeTimeoutSeconds: 0}`), "spec.probeTimeoutSeconds"},
+		"a mode that is not there yet":      {policy("p", `{mode: Plan}`), "spec.mode"},
+		"an undo that is not there yet":     {policy("p", `{onDelete: Revert}`), "spec.onDelete"},
+		"a desired state that is no object": {policy("p", `{desiredState: "up"}`), "spec.desiredState"},
+		"a field that nobody acts on":       {policy("p", `{variables: {}}`), `unknown field "spec.variables"`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := api.Create(t.Context(), object(t, c.manifest), client.FieldValidation("Strict"))
+			if err == nil || !strings.Contains(err.Error(), c.message) {
+				t.Errorf("error = %v, want one with %q", err, c.message)
+			}
+		})
+	}
+	t.Run("another node in spec.nodeName", func(t *testing.T) {
+		nns := object(t, "apiVersion: nmstate.io/v1\nkind: NodeNetworkState\nmetadata: {name: node1}\nspec: {nodeName: node1}")
+		if err := api.Create(t.Context(), nns); err != nil {
+			t.Fatal(err)
+		}
+		err := api.Patch(t.Context(), nns, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"nodeName":"node2"}}`)))
+		if err == nil || !strings.Contains(err.Error(), "cannot be changed") {
+			t.Errorf("error = %v", err)
+		}
+	})
+}
+
+// serves: manifests of each version apply, are one object, and what is in a
+// desired state comes back to the letter.
+func serves(t *testing.T, api client.Client) {
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		manifest := strings.Replace(policy("from-"+version, `{nodeSelector: {a: b}, capture: {x: interfaces.name=="eth0"}, maxUnavailable: 3, desiredState: {interfaces: [{name: eth1, mtu: 1400, unknown-to-us: {a: [1, null]}}]}}`), "nmstate.io/v1", "nmstate.io/"+version, 1)
+		if err := api.Create(t.Context(), object(t, manifest), client.FieldValidation("Strict")); err != nil {
+			t.Errorf("%s: %v", version, err)
+			continue
+		}
+		var got v1.NodeNetworkConfigurationPolicy
+		if err := api.Get(t.Context(), client.ObjectKey{Name: "from-" + version}, &got); err != nil {
+			t.Fatal(err)
+		}
+		const want = `{"interfaces":[{"mtu":1400,"name":"eth1","unknown-to-us":{"a":[1,null]}}]}`
+		if state := string(got.Spec.DesiredState.Raw); state != want {
+			t.Errorf("%s: the desired state is %s, want %s", version, state, want)
+		}
+	}
+	var got v1.NodeNetworkConfigurationPolicy
+	if err := api.Create(t.Context(), object(t, policy("defaults", `{}`))); err != nil {
+		t.Fatal(err)
+	}
+	if err := api.Get(t.Context(), client.ObjectKey{Name: "defaults"}, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Spec.MaxUnavailable == nil || got.Spec.MaxUnavailable.String() != "50%" {
+		t.Errorf("maxUnavailable defaults to %v, want 50%%", got.Spec.MaxUnavailable)
+	}
+}
+
+// describes: short names, printer columns, status subresource, scope, storage.
+func describes(t *testing.T, api client.Client) {
+	for name, c := range map[string]struct{ short, columns []string }{
+		"nodenetworkconfigurationpolicies":   {[]string{"nncp"}, []string{"Status", "Reason"}},
+		"nodenetworkconfigurationenactments": {[]string{"nnce"}, []string{"Status", "Status Age", "Reason"}},
+		"nodenetworkstates":                  {[]string{"nns"}, []string{"Available", "Failing", "Changed"}},
+		"nmstates":                           {nil, []string{"Status", "Reason"}},
+	} {
+		crd := definition(t.Context(), t, api, name)
+		if !slices.Equal(crd.Spec.Names.ShortNames, c.short) || crd.Spec.Scope != apiextensionsv1.ClusterScoped {
+			t.Errorf("%s: short names %v, scope %s", name, crd.Spec.Names.ShortNames, crd.Spec.Scope)
+		}
+		if len(crd.Spec.Versions) != 3 {
+			t.Errorf("%s: %d versions, want 3", name, len(crd.Spec.Versions))
+		}
+		for _, version := range crd.Spec.Versions {
+			var columns []string
+			for _, column := range version.AdditionalPrinterColumns {
+				columns = append(columns, column.Name)
+			}
+			if !slices.Equal(columns, c.columns) {
+				t.Errorf("%s %s: columns %v, want %v", name, version.Name, columns, c.columns)
+			}
+			if !version.Served || version.Storage != (version.Name == "v1") || version.Subresources.Status == nil {
+				t.Errorf("%s %s: served %v, stored %v, subresources %v", name, version.Name, version.Served, version.Storage, version.Subresources)
+			}
+		}
+	}
+}
+
+func definition(ctx context.Context, t *testing.T, api client.Client, plural string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := api.Get(ctx, client.ObjectKey{Name: plural + ".nmstate.io"}, crd); err != nil {
+		t.Fatal(err)
+	}
+	return crd
+}
+
+func object(t *testing.T, manifest string) *unstructured.Unstructured {
+	t.Helper()
+	tree := map[string]any{}
+	if err := yaml.Unmarshal([]byte(manifest), &tree); err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: tree}
+}
