@@ -15,7 +15,6 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
-	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -62,9 +61,8 @@ type Agent struct {
 	written *v1.NodeNetworkState
 	// refreshed is the last value of the force-refresh label that was answered.
 	refreshed string
-	// shown is the state that was read back last; nil once it was reported or
-	// the network changed.
-	shown *state.State
+	// shown is what was read back last; nil once it was reported or taken back.
+	shown *reading
 	// left is what an earlier process left open, until Recover takes it on.
 	left *journal.Entry
 	// unreported: the record holds an outcome that the API server was not told.

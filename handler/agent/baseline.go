@@ -100,10 +100,6 @@ func (a *Agent) measure(ctx context.Context, lately map[string]bool, attempt tim
 	round := &round{passed: map[string]bool{}, awaited: map[string]bool{}, done: done}
 	if beside != nil {
 		round.awaited[""] = true
-		a.Spawn(func() {
-			beside()
-			round.answer("", false)
-		})
 	}
 	for _, name := range names {
 		if lately == nil || lately[name] {
@@ -111,6 +107,13 @@ func (a *Agent) measure(ctx context.Context, lately map[string]bool, attempt tim
 		}
 	}
 	round.finishIfComplete()
+	// Nothing answers before the round knows all that it waits for.
+	if beside != nil {
+		a.Spawn(func() {
+			beside()
+			round.answer("", false)
+		})
+	}
 	for _, name := range names {
 		a.Spawn(func() {
 			attemptCtx, cancel := context.WithTimeout(ctx, attempt)

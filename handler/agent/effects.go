@@ -132,7 +132,7 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 			var err error
 			passed := letter{task: number, event: txn.ProbePassed{Name: name}}
 			if name == txn.ReadBack {
-				back := &readBack{backend: a.Backend, desired: entry.Change}
+				back := &readBack{backend: a.Backend, desired: entry.Change, changes: a.inbox.count}
 				err = probe.Until(windowCtx, a.Clock, back, name, readBackInterval, window)
 				passed.shown = &back.shown
 			} else {
@@ -152,8 +152,10 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 type readBack struct {
 	backend backend.Backend
 	desired []byte
+	// changes counts what was told of the network.
+	changes func() int
 	// shown is the state that had it.
-	shown state.State
+	shown reading
 }
 
 func (r *readBack) Names() []string { return []string{txn.ReadBack} }
@@ -163,6 +165,7 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
+	changes := r.changes()
 	current, err := r.backend.Show(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the node's network back: %w", err)
@@ -170,7 +173,7 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	if missing := state.Missing(desired, current); len(missing) > 0 {
 		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(lines(missing), "; "))
 	}
-	r.shown = current
+	r.shown = reading{state: current, changes: changes}
 	return nil
 }
 

@@ -18,6 +18,8 @@ type inbox struct {
 	events []letter
 	// dirty: the node's network may differ from what was last reported.
 	dirty bool
+	// changes of the network that were told so far.
+	changes int
 }
 
 // letter is an event and the task that it comes from; task 0 is the node itself.
@@ -27,7 +29,14 @@ type letter struct {
 	// entry is what the journal shall hold from this event on; nil: no change.
 	entry *journal.Entry
 	// shown is the node's state as it was read with the event; nil: it was not.
-	shown *state.State
+	shown *reading
+}
+
+// reading is a state that was read, and how many changes of the network had
+// been told before it was: those told since may not be in it.
+type reading struct {
+	state   state.State
+	changes int
 }
 
 func (i *inbox) put(l letter) {
@@ -55,6 +64,20 @@ func (i *inbox) setDirty(dirty bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.dirty = dirty
+}
+
+// changed notes one more change of the network.
+func (i *inbox) changed() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.dirty = true
+	i.changes++
+}
+
+func (i *inbox) count() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.changes
 }
 
 func (i *inbox) isDirty() bool {
@@ -125,13 +148,13 @@ func (a *Agent) poke() {
 
 // NetworkChanged tells the agent that the node's network may have changed.
 func (a *Agent) NetworkChanged() {
-	a.inbox.setDirty(true)
+	a.inbox.changed()
 	a.poke()
 }
 
 // NetworkManagerRestarted tells the agent that NetworkManager went or came
 // back: its checkpoints are lost.
 func (a *Agent) NetworkManagerRestarted() {
-	a.inbox.setDirty(true)
+	a.inbox.changed()
 	a.post(0, txn.CheckpointLost{})
 }

@@ -86,13 +86,20 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 	return nil
 }
 
-// show is the node's state: what a commit has just read back, or read now.
+// show is the node's state: what a commit has just read back, or read now. When
+// the network changed since it was read back, another turn reads it again: the
+// outcome does not wait for that.
 func (a *Agent) show(ctx context.Context) (state.State, error) {
-	if shown := a.shown; shown != nil {
-		a.shown = nil
-		return *shown, nil
+	shown := a.shown
+	if shown == nil {
+		return a.Backend.Show(ctx)
 	}
-	return a.Backend.Show(ctx)
+	a.shown = nil
+	if a.inbox.count() != shown.changes {
+		a.inbox.setDirty(true)
+		a.poke()
+	}
+	return shown.state, nil
 }
 
 // policyInterfaces are reported whatever they look like.
