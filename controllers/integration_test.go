@@ -26,6 +26,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane/controlplanetest"
 )
 
 const (
@@ -365,18 +366,11 @@ func (c *cluster) poll(what string, reached func() (bool, string)) {
 	}
 }
 
-// newCluster starts everything. Without the programs of a control plane the
-// test is skipped, or fails where NMSTATE_STRICT is 1.
+// newCluster starts everything.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	assets, err := controlplane.Locate(ctx, controlplane.Search{KubebuilderAssets: os.Getenv("KUBEBUILDER_ASSETS"), NoBuild: true})
-	switch {
-	case err != nil && os.Getenv("NMSTATE_STRICT") == "1":
-		t.Fatal(err)
-	case err != nil:
-		t.Skipf("no control plane: %v", err)
-	}
+	assets := controlplanetest.Assets(t, os.Getenv)
 	c := &cluster{T: t, ctx: ctx, audit: filepath.Join(t.TempDir(), "audit.log")}
 	plane, err := controlplane.Start(ctx, controlplane.Options{Dir: t.TempDir(), Assets: assets, CRDs: "../deploy/crds", AuditLog: c.audit})
 	if err != nil {

@@ -208,10 +208,5 @@ func addControllers(mgr ctrl.Manager) error {
 	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("adding the install controller: %w", err)
 	}
-	return addPolicyHandler(mgr)
+	return nil
 }
-
-// addPolicyHandler is where the centralized mode goes: the policy handler of
-// all nodes in this process. Today each node's handler runs its own, so there
-// is nothing to add. (It reads enactments whole: rollout.Cached has to go then.)
-func addPolicyHandler(ctrl.Manager) error { return nil }

@@ -30,7 +30,6 @@ type (
 	ApplyFailed struct {
 		Message string
 		Refused bool
-		Final   bool
 	}
 	// ProbePassed: the guard passed on the trial.
 	ProbePassed struct{ Name string }

@@ -113,7 +113,7 @@ func (s State) applying(e Event) (State, []Effect) {
 		return s.to(Probing), []Effect{Probe{Names: slices.Clone(s.Waiting)}}
 	case ApplyFailed:
 		if s.Cause == nil {
-			s.Cause = &Cause{Message: e.Message, Final: e.Final}
+			s.Cause = &Cause{Message: e.Message}
 		}
 		if e.Refused {
 			return s.refused()
