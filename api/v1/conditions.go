@@ -39,6 +39,17 @@ const (
 	PolicyIgnored     ConditionType = "Ignored"
 )
 
+// Conditions that stand beside those of the older project, only while they
+// are True.
+const (
+	// Planned: mode Plan, and the plan is there.
+	Planned ConditionType = "Planned"
+	// Reconciling and Stalled are kstatus's words for "not finished yet" and
+	// "will not finish by itself", which tools wait on.
+	Reconciling ConditionType = "Reconciling"
+	Stalled     ConditionType = "Stalled"
+)
+
 // Condition types of an enactment.
 const (
 	EnactmentFailing     ConditionType = "Failing"
@@ -54,6 +65,8 @@ const (
 	StateAvailable ConditionType = "Available"
 	// StateFailing: the last enforcement of the desired state failed.
 	StateFailing ConditionType = "Failing"
+	// StateDrifted: something is not as it was brought to.
+	StateDrifted ConditionType = "Drifted"
 )
 
 // Reasons. Those of policies and enactments are the older project's.
@@ -69,7 +82,14 @@ const (
 
 // Reasons of a NodeNetworkState.
 const (
-	ReasonReported                  ConditionReason = "Reported"
-	ReasonReportFailed              ConditionReason = "ReportFailed"
+	ReasonReported     ConditionReason = "Reported"
+	ReasonReportFailed ConditionReason = "ReportFailed"
+	// ReasonPlanned: mode Plan, nothing is applied.
+	ReasonPlanned ConditionReason = "Planned"
+	// ReasonPaused: the rollout waits for a person.
+	ReasonPaused ConditionReason = "RolloutPaused"
+	// ReasonInSync, ReasonDriftFound: whether something drifted.
+	ReasonInSync                    ConditionReason = "InSync"
+	ReasonDriftFound                ConditionReason = "DriftFound"
 	ReasonNetworkManagerUnavailable ConditionReason = "NetworkManagerUnavailable"
 )

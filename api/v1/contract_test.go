@@ -50,10 +50,10 @@ func refuses(t *testing.T, api client.Client) {
 		"a nodeSelector that is no label":   {policy("p", `{nodeSelector: {rack: "not a label"}}`), "must be a label value"},
 		"a name too long for a label":       {policy(long, `{}`), "at most 63 characters"},
 		"a probe window of no time":         {policy("p", `{probeTimeoutSeconds: 0}`), "spec.probeTimeoutSeconds"},
-		"a mode that is not there yet":      {policy("p", `{mode: Plan}`), "spec.mode"},
-		"an undo that is not there yet":     {policy("p", `{onDelete: Revert}`), "spec.onDelete"},
+		"an unknown mode":                   {policy("p", `{mode: Dry}`), "spec.mode"},
+		"an unknown undo":                   {policy("p", `{onDelete: Undo}`), "spec.onDelete"},
 		"a desired state that is no object": {policy("p", `{desiredState: "up"}`), "spec.desiredState"},
-		"a field that nobody acts on":       {policy("p", `{variables: {}}`), `unknown field "spec.variables"`},
+		"a field that nobody acts on":       {policy("p", `{variable: {}}`), `unknown field "spec.variable"`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			err := api.Create(t.Context(), object(t, c.manifest), client.FieldValidation("Strict"))
@@ -109,7 +109,7 @@ func describes(t *testing.T, api client.Client) {
 	for name, c := range map[string]struct{ short, columns []string }{
 		"nodenetworkconfigurationpolicies":   {[]string{"nncp"}, []string{"Status", "Reason"}},
 		"nodenetworkconfigurationenactments": {[]string{"nnce"}, []string{"Status", "Status Age", "Reason"}},
-		"nodenetworkstates":                  {[]string{"nns"}, []string{"Available", "Failing", "Changed"}},
+		"nodenetworkstates":                  {[]string{"nns"}, []string{"Available", "Drift", "Failing", "Changed"}},
 		"nmstates":                           {nil, []string{"Status", "Reason"}},
 	} {
 		crd := definition(t.Context(), t, api, name)

@@ -21,6 +21,11 @@ type NodeNetworkConfigurationEnactmentSpec struct {
 	// begin, since it failed on too many others; 0 means none.
 	// +optional
 	AbortedGeneration int64 `json:"abortedGeneration,omitempty"`
+	// ApprovedHash is the rendering (status.hash) that this node may apply in
+	// the place of the one that it has committed for the same generation: a
+	// variable's value changed on the node.
+	// +optional
+	ApprovedHash string `json:"approvedHash,omitempty"`
 }
 
 // CapturedState is one resolved capture.
@@ -50,6 +55,9 @@ type CommittedPolicy struct {
 	Priority int32 `json:"priority,omitempty"`
 	// +optional
 	Created metav1.Time `json:"created,omitempty"`
+	// Since is when the node committed this state.
+	// +optional
+	Since metav1.Time `json:"since,omitempty,omitzero"`
 	// DesiredState as rendered for the node.
 	// +optional
 	DesiredState State `json:"desiredState,omitempty,omitzero"`
@@ -76,11 +84,48 @@ type EnactmentRollback struct {
 	Differences []string `json:"differences,omitempty"`
 }
 
+// PlannedInterface is what would change on one interface.
+type PlannedInterface struct {
+	Name       string     `json:"name"`
+	Disruption Disruption `json:"disruption"`
+	// Reason for the class, in a few words.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// Changes, one line each: path, value now, value then.
+	// +optional
+	Changes []string `json:"changes,omitempty"`
+}
+
+// EnactmentPlan is the difference between the node now and then.
+type EnactmentPlan struct {
+	// Hash of the rendered state and of the changes below.
+	Hash string `json:"hash"`
+	// Disruption is the worst of any interface.
+	Disruption Disruption `json:"disruption"`
+	// Interfaces that would change, by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Interfaces []PlannedInterface `json:"interfaces,omitempty"`
+	// Changes outside of interfaces: routes, rules, name servers.
+	// +optional
+	Changes []string `json:"changes,omitempty"`
+}
+
 // NodeNetworkConfigurationEnactmentStatus is how a policy fares on a node.
 type NodeNetworkConfigurationEnactmentStatus struct {
 	// DesiredState is the policy's state as rendered for this node.
 	// +optional
 	DesiredState State `json:"desiredState,omitempty,omitzero"`
+	// Hash of the rendering.
+	// +optional
+	Hash string `json:"hash,omitempty"`
+	// MatchedInterfaces are what spec.match selected on the node.
+	// +optional
+	MatchedInterfaces []string `json:"matchedInterfaces,omitempty"`
+	// Plan is what would change (mode Plan, or with planHashes).
+	// +optional
+	Plan *EnactmentPlan `json:"plan,omitempty"`
 	// CapturedStates are the resolved captures by name.
 	// +optional
 	CapturedStates map[string]CapturedState `json:"capturedStates,omitempty"`

@@ -16,6 +16,50 @@ type Source struct {
 	Hash string `json:"hash"`
 }
 
+// DesiredSource is a policy's part in a desired state.
+type DesiredSource struct {
+	Source `json:",inline"`
+	// OnDelete and Drift of the policy; empty for the default.
+	// +optional
+	OnDelete string `json:"onDelete,omitempty"`
+	// +optional
+	Drift string `json:"drift,omitempty"`
+	// Paths of desiredState that the policy set, each standing for everything
+	// below it. A leaf that several policies set to the same value is in each.
+	// +optional
+	// +listType=atomic
+	Paths []string `json:"paths,omitempty"`
+}
+
+// PlainSources are what a status says of the sources of a spec.
+func PlainSources(sources []DesiredSource) []Source {
+	var plain []Source
+	for _, s := range sources {
+		plain = append(plain, s.Source)
+	}
+	return plain
+}
+
+// Drift is a leaf that is not what it was brought to.
+type Drift struct {
+	// Path in the desired state.
+	Path string `json:"path"`
+	// Expected and Found values; empty for nothing.
+	// +optional
+	Expected string `json:"expected,omitempty"`
+	// +optional
+	Found string `json:"found,omitempty"`
+	// Policy that owns the leaf; empty for a hand-written desired state.
+	// +optional
+	Policy string `json:"policy,omitempty"`
+	// Since is when it was found.
+	// +optional
+	Since metav1.Time `json:"since,omitempty,omitzero"`
+	// Action says what is done about it: Correcting, Damped or Reported.
+	// +optional
+	Action string `json:"action,omitempty"`
+}
+
 // NodeNetworkStateSpec is what a node should be.
 //
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.nodeName) || size(oldSelf.nodeName) == 0 || (has(self.nodeName) && self.nodeName == oldSelf.nodeName)",message="spec.nodeName: cannot be changed; the object is named after its node"
@@ -36,12 +80,21 @@ type NodeNetworkStateSpec struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=policy
-	Sources []Source `json:"sources,omitempty"`
+	Sources []DesiredSource `json:"sources,omitempty"`
 	// ProbeTimeoutSeconds is the probe window of the next transaction.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1800
 	ProbeTimeoutSeconds *int32 `json:"probeTimeoutSeconds,omitempty"`
+	// Probes of the next transaction, on top of the default ones.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Probes []Probe `json:"probes,omitempty"`
+	// DefaultProbes: Keep (default) or Drop.
+	// +optional
+	// +kubebuilder:validation:Enum=Keep;Drop
+	DefaultProbes string `json:"defaultProbes,omitempty"`
 }
 
 // TransactionResult is how a transaction ended.
@@ -123,6 +176,14 @@ type NodeNetworkStateStatus struct {
 	// Transaction that runs, or ran last.
 	// +optional
 	Transaction *Transaction `json:"transaction,omitempty"`
+	// Drift is what is not as it was brought to, at most 100 leaves.
+	// +optional
+	// +listType=atomic
+	Drift []Drift `json:"drift,omitempty"`
+	// BridgeVLANFiltering tells whether the node's kernel can filter VLANs on
+	// a bridge; absent while it is not known.
+	// +optional
+	BridgeVLANFiltering *bool `json:"bridgeVLANFiltering,omitempty"`
 	// HandlerVersion and HostNetworkManagerVersion are what did it.
 	// +optional
 	HandlerVersion string `json:"handlerVersion,omitempty"`
@@ -142,7 +203,8 @@ type NodeNetworkStateStatus struct {
 // +kubebuilder:storageversion
 // +kubebuilder:resource:path=nodenetworkstates,shortName=nns,scope=Cluster
 // +kubebuilder:printcolumn:name="Available",type="string",JSONPath=".status.conditions[?(@.type==\"Available\")].status",description="Whether the node's network is read and reported"
-// +kubebuilder:printcolumn:name="Failing",type="string",JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"
+// +kubebuilder:printcolumn:name="Drift",type="string",JSONPath=".status.conditions[?(@.type==\"Drifted\")].status",description="Whether something is not as it was brought to"
+// +kubebuilder:printcolumn:name="Failing",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"
 // +kubebuilder:printcolumn:name="Changed",type="date",JSONPath=".status.lastSuccessfulUpdateTime",description="Age of the last change"
 type NodeNetworkState struct {
 	metav1.TypeMeta   `json:",inline"`

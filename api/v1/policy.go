@@ -12,6 +12,9 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.affinity) || (!has(self.affinity.podAffinity) && !has(self.affinity.podAntiAffinity))",message="spec.affinity: only nodeAffinity is accepted; remove podAffinity and podAntiAffinity"
 // +kubebuilder:validation:XValidation:rule="!has(self.affinity) || !has(self.affinity.nodeAffinity) || !has(self.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution) || size(self.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution) == 0",message="spec.affinity.nodeAffinity: preferred terms have no meaning for a policy; use requiredDuringSchedulingIgnoredDuringExecution"
 // +kubebuilder:validation:XValidation:rule="!has(self.nodeSelector) || self.nodeSelector.all(k, self.nodeSelector[k].matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$') && size(self.nodeSelector[k]) <= 63)",message="spec.nodeSelector: each value must be a label value: at most 63 letters, digits, '-', '_' or '.', beginning and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="!has(self.autoConfig) || !has(self.desiredState)",message="spec.autoConfig: not together with desiredState, since it makes one; remove one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.autoConfig) || has(self.match)",message="spec.autoConfig: needs spec.match, which says for which interfaces"
+// +kubebuilder:validation:XValidation:rule="!has(self.defaultProbes) || self.defaultProbes != 'Drop' || (has(self.probes) && size(self.probes) > 0)",message="spec.defaultProbes: Drop needs at least one entry in spec.probes, or nothing would guard the change"
 type NodeNetworkConfigurationPolicySpec struct {
 	// NodeSelector selects the nodes that have all of these labels. Without a
 	// selector every node matches.
@@ -58,17 +61,69 @@ type NodeNetworkConfigurationPolicySpec struct {
 	// +kubebuilder:validation:Maximum=1800
 	ProbeTimeoutSeconds *int32 `json:"probeTimeoutSeconds,omitempty"`
 
-	// Mode is Apply. (Plan is refused: not built yet.)
+	// Mode Plan shows, in each enactment, what Apply would change on the node,
+	// and changes nothing.
 	// +optional
-	// +kubebuilder:validation:Enum=Apply
+	// +kubebuilder:validation:Enum=Apply;Plan
 	Mode string `json:"mode,omitempty"`
 
-	// OnDelete is what happens to the configuration when the policy goes or
-	// no longer matches: Retain leaves it in place. (Revert is refused: not
-	// built yet.)
+	// PlanHashes, when present, are the plans that were reviewed (status.plans
+	// of mode Plan): a node applies the policy only if its plan is one of them.
 	// +optional
-	// +kubebuilder:validation:Enum=Retain
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1024
+	// +kubebuilder:validation:items:MaxLength=64
+	PlanHashes []string `json:"planHashes,omitempty"`
+
+	// OnDelete is what happens to the configuration when the policy goes, no
+	// longer matches, or no longer names it: Retain leaves it in place, Revert
+	// puts back what was there before.
+	// +optional
+	// +kubebuilder:validation:Enum=Retain;Revert
 	OnDelete string `json:"onDelete,omitempty"`
+
+	// Drift is what happens when the node's network no longer has what the
+	// policy brought it to: Correct (default) applies it again, Report only
+	// tells it in the NodeNetworkState.
+	// +optional
+	// +kubebuilder:validation:Enum=Correct;Report
+	Drift string `json:"drift,omitempty"`
+
+	// Match selects interfaces of each node: those for which all fields of any
+	// one rule hold. An entry of desiredState.interfaces without a name is made
+	// once for each of them; `{{ match.name }}` stands for its name.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Match []InterfaceRule `json:"match,omitempty"`
+
+	// AutoConfig, instead of desiredState, makes the configuration of the
+	// matched interfaces from what their LLDP neighbours announce.
+	// +optional
+	AutoConfig *AutoConfig `json:"autoConfig,omitempty"`
+
+	// Variables have a value on each node; `{{ var.NAME }}` in desiredState and
+	// in the targets of probes stands for it.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Variables map[string]Variable `json:"variables,omitempty"`
+
+	// Rollout says in which steps the nodes get the policy.
+	// +optional
+	Rollout *Rollout `json:"rollout,omitempty"`
+
+	// Probes must pass after the change, on top of the default ones, whether
+	// they passed before or not.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Probes []Probe `json:"probes,omitempty"`
+
+	// DefaultProbes: Keep (default), or Drop, so that only probes guard the
+	// policy's changes.
+	// +optional
+	// +kubebuilder:validation:Enum=Keep;Drop
+	DefaultProbes string `json:"defaultProbes,omitempty"`
 }
 
 // PolicyCounts are numbers of nodes, by how they fare with the policy's
@@ -83,6 +138,20 @@ type PolicyCounts struct {
 	Aborted     int32 `json:"aborted"`
 	// NotReady nodes match but are left out because they are not Ready.
 	NotReady int32 `json:"notReady"`
+	// Planned nodes have a plan of the current generation (mode Plan).
+	// +optional
+	Planned int32 `json:"planned,omitempty"`
+}
+
+// PolicyPlan is one plan that nodes have for the policy, and how many.
+type PolicyPlan struct {
+	// Hash, to be pinned in spec.planHashes.
+	Hash string `json:"hash"`
+	// Disruption is the worst of any interface.
+	Disruption Disruption `json:"disruption"`
+	// Nodes that have this plan, and one of them by name.
+	Nodes   int32  `json:"nodes"`
+	Example string `json:"example"`
 }
 
 // NodeNetworkConfigurationPolicyStatus is how the policy fares in the cluster.
@@ -96,6 +165,11 @@ type NodeNetworkConfigurationPolicyStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 	// +optional
 	Counts PolicyCounts `json:"counts,omitempty,omitzero"`
+	// Plans of the nodes, each once, the most disruptive first; at most 100.
+	// +optional
+	// +listType=map
+	// +listMapKey=hash
+	Plans []PolicyPlan `json:"plans,omitempty"`
 }
 
 // NodeNetworkConfigurationPolicy brings the nodes that it selects to a desired

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -150,7 +151,7 @@ func failedEdit(c *cluster) {
 	c.await("br", "Failing FailedToConfigure: probing for 2m0s: api-server: no route to host")
 	// The outcome is recorded first, then the spec goes back.
 	controlplanetest.Eventually(c.T, func(context.Context) error {
-		if after := c.state().Spec.Sources; !slices.Equal(before, after) {
+		if after := c.state().Spec.Sources; !reflect.DeepEqual(before, after) {
 			return fmt.Errorf("sources %v, want %v as before", after, before)
 		}
 		return nil
@@ -425,7 +426,7 @@ func (c *cluster) finish(result v1.TransactionResult, final bool, message string
 			Generation: nns.Generation, Phase: "Idle", Result: result, Final: final, Message: message, GuardedBy: []string{"dns"},
 		}
 		if result == v1.TransactionCommitted {
-			nns.Status.AppliedSources = nns.Spec.Sources
+			nns.Status.AppliedSources = v1.PlainSources(nns.Spec.Sources)
 		}
 		return c.api.Status().Update(ctx, nns)
 	})

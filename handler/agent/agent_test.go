@@ -123,7 +123,7 @@ func TestAMalformedDesiredStateIsRefusedByName(t *testing.T) {
 	n.handler()
 	n.edit(func(nns *v1.NodeNetworkState) {
 		nns.Generation = 2
-		nns.Spec.Sources = []v1.Source{{Policy: "p", Generation: 1, Hash: "h"}}
+		nns.Spec.Sources = []v1.DesiredSource{{Source: v1.Source{Policy: "p", Generation: 1, Hash: "h"}}}
 		nns.Spec.DesiredState = v1.NewState([]byte(`{"interfaces":"all of them"}`))
 	})
 	got := n.outcome(2)

@@ -327,7 +327,7 @@ func (n *node) want(generation int64, policy string, interfaces ...string) {
 		nns.Spec.DesiredState = v1.NewState(raw)
 		nns.Spec.Sources = nil
 		if policy != "" {
-			nns.Spec.Sources = []v1.Source{{Policy: policy, Generation: generation, Hash: "h"}}
+			nns.Spec.Sources = []v1.DesiredSource{{Source: v1.Source{Policy: policy, Generation: generation, Hash: "h"}}}
 		}
 	})
 }

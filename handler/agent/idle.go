@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -135,7 +136,7 @@ func (a *Agent) adoptSources(nns *v1.NodeNetworkState) error {
 	a.record.Committed.Sources = nns.Spec.Sources
 	a.record.Last = &v1.Transaction{
 		Generation: nns.Generation, Phase: string(txn.Idle), Since: *reported(a.Clock.Now()),
-		Policy: policy, Sources: nns.Spec.Sources, Result: v1.TransactionCommitted,
+		Policy: policy, Sources: v1.PlainSources(nns.Spec.Sources), Result: v1.TransactionCommitted,
 	}
 	return a.Journal.Close(a.record)
 }
@@ -178,7 +179,7 @@ func (a *Agent) window(nns *v1.NodeNetworkState) time.Duration {
 
 // changedPolicy is the policy in which the desired sources differ from the
 // committed ones: by rule there is one; a removal has no author.
-func changedPolicy(sources []v1.Source, committed *journal.Committed) string {
+func changedPolicy(sources []v1.DesiredSource, committed *journal.Committed) string {
 	known := map[string]string{}
 	if committed != nil {
 		for _, s := range committed.Sources {
@@ -193,12 +194,12 @@ func changedPolicy(sources []v1.Source, committed *journal.Committed) string {
 	return ""
 }
 
-func equalSources(a, b []v1.Source) bool {
+func equalSources(a, b []v1.DesiredSource) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if a[i] != b[i] {
+		if !equality.Semantic.DeepEqual(a[i], b[i]) {
 			return false
 		}
 	}

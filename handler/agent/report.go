@@ -122,7 +122,7 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 	hash := hashOf(nns.Spec.DesiredState)
 	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil
 	if committed := a.record.Committed; committed != nil {
-		status.AppliedHash, status.AppliedSources = committed.Hash, committed.Sources
+		status.AppliedHash, status.AppliedSources = committed.Hash, v1.PlainSources(committed.Sources)
 		atCommitted = committed.Hash == hash && equalSources(committed.Sources, nns.Spec.Sources)
 	} else {
 		status.AppliedHash, status.AppliedSources = "", nil

@@ -19,7 +19,7 @@ func (t *turn) committed() []Contribution {
 }
 
 func (t *turn) inSpec(m *member) bool {
-	return t.in.State != nil && slices.ContainsFunc(t.in.State.Spec.Sources, func(s v1.Source) bool {
+	return t.in.State != nil && slices.ContainsFunc(t.in.State.Spec.Sources, func(s v1.DesiredSource) bool {
 		return s.Policy == m.name
 	})
 }
@@ -179,7 +179,7 @@ func (t *turn) expect(target aggregate, changed *member) {
 func (t *turn) specIs(target aggregate) bool {
 	spec := t.in.State.Spec
 	want := sourcesOf(target)
-	same := slices.EqualFunc(spec.Sources, want, func(a, b v1.Source) bool {
+	same := slices.EqualFunc(spec.Sources, want, func(a, b v1.DesiredSource) bool {
 		return a.Policy == b.Policy && a.Hash == b.Hash
 	})
 	if !same || len(want) == 0 {
@@ -188,10 +188,10 @@ func (t *turn) specIs(target aggregate) bool {
 	return sameDocument(spec.DesiredState.Raw, target.state.JSON())
 }
 
-func sourcesOf(target aggregate) []v1.Source {
-	var sources []v1.Source
+func sourcesOf(target aggregate) []v1.DesiredSource {
+	var sources []v1.DesiredSource
 	for _, c := range target.members {
-		sources = append(sources, v1.Source{Policy: c.Policy, Generation: c.Generation, Hash: c.Hash})
+		sources = append(sources, v1.DesiredSource{Source: v1.Source{Policy: c.Policy, Generation: c.Generation, Hash: c.Hash}})
 	}
 	return sources
 }

@@ -15,7 +15,7 @@ func (t *turn) flights() []v1.Source {
 	for _, source := range t.in.State.Spec.Sources {
 		m := t.byName[source.Policy]
 		if m == nil || m.held == nil || m.held.Hash != source.Hash {
-			found = append(found, source)
+			found = append(found, source.Source)
 		}
 	}
 	return found

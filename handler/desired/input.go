@@ -76,7 +76,7 @@ type StatusWrite struct {
 // Spec is what the policies' part of a NodeNetworkState's spec becomes.
 type Spec struct {
 	DesiredState        v1.State
-	Sources             []v1.Source
+	Sources             []v1.DesiredSource
 	ProbeTimeoutSeconds *int32
 	// Policy is the one policy in which it differs from what is committed, so
 	// the one to read live before writing; empty when the node goes back to

@@ -166,17 +166,17 @@ func (w *world) handle(phase string, result v1.TransactionResult, final bool, me
 	document := w.state.Spec.DesiredState.Raw
 	status := &w.state.Status
 	if sameDocument(document, w.applied) || (len(document) == 0 && len(w.applied) == 0) {
-		status.ObservedGeneration, status.AppliedSources = w.state.Generation, w.state.Spec.Sources
+		status.ObservedGeneration, status.AppliedSources = w.state.Generation, v1.PlainSources(w.state.Spec.Sources)
 		return
 	}
 	status.Transaction = &v1.Transaction{
-		Generation: w.state.Generation, Phase: phase, Sources: w.state.Spec.Sources,
+		Generation: w.state.Generation, Phase: phase, Sources: v1.PlainSources(w.state.Spec.Sources),
 		Result: result, Final: final, Message: message, GuardedBy: []string{"dns"},
 	}
 	switch result {
 	case v1.TransactionCommitted:
 		w.applied = document
-		status.ObservedGeneration, status.AppliedSources = w.state.Generation, w.state.Spec.Sources
+		status.ObservedGeneration, status.AppliedSources = w.state.Generation, v1.PlainSources(w.state.Spec.Sources)
 	case v1.TransactionRolledBack, v1.TransactionRefused, v1.TransactionRollbackIncomplete:
 		if final {
 			status.ObservedGeneration = w.state.Generation

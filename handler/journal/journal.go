@@ -21,7 +21,7 @@ type Entry struct {
 	// checkpoint made earlier is not ours.
 	ArmedBoot time.Duration `json:"armedBootNanoseconds"`
 	// Sources of the desired state.
-	Sources []v1.Source `json:"sources,omitempty"`
+	Sources []v1.DesiredSource `json:"sources,omitempty"`
 	// Desired is the whole desired state; Change the part of it that is applied.
 	Desired json.RawMessage `json:"desired"`
 	Change  json.RawMessage `json:"change"`
@@ -32,9 +32,9 @@ type Entry struct {
 
 // Committed is the desired state that the node has committed.
 type Committed struct {
-	Hash    string          `json:"hash"`
-	Sources []v1.Source     `json:"sources,omitempty"`
-	Desired json.RawMessage `json:"desired"`
+	Hash    string             `json:"hash"`
+	Sources []v1.DesiredSource `json:"sources,omitempty"`
+	Desired json.RawMessage    `json:"desired"`
 }
 
 // Record is what outlives a transaction.
