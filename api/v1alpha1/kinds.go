@@ -83,7 +83,8 @@ type NodeNetworkConfigurationEnactmentList struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=nodenetworkstates,shortName=nns,scope=Cluster
 // +kubebuilder:printcolumn:name="Available",type="string",JSONPath=".status.conditions[?(@.type==\"Available\")].status",description="Whether the node's network is read and reported"
-// +kubebuilder:printcolumn:name="Failing",type="string",JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"
+// +kubebuilder:printcolumn:name="Drift",type="string",JSONPath=".status.conditions[?(@.type==\"Drifted\")].status",description="Whether something is not as it was brought to"
+// +kubebuilder:printcolumn:name="Failing",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"
 // +kubebuilder:printcolumn:name="Changed",type="date",JSONPath=".status.lastSuccessfulUpdateTime",description="Age of the last change"
 type NodeNetworkState struct {
 	metav1.TypeMeta   `json:",inline"`
