@@ -83,11 +83,14 @@ func runFabric(ctx context.Context, dir string) error {
 			return fmt.Errorf("service %s: %w", s.Name, err)
 		}
 	}
+	announcer, err := newAnnouncer(rec.Topology)
+	if err != nil {
+		return fmt.Errorf("announcing the switches: %w", err)
+	}
 	if err := serve(ctx, dir, f.answer); err != nil {
 		return err
 	}
-	<-ctx.Done()
-	return nil
+	return announcer.run(ctx, clock.RealClock{})
 }
 
 // answer adds to the common requests: wait (the socket opens last, so asking is

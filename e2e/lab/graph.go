@@ -48,6 +48,9 @@ func offers(s SwitchSpec) string {
 	if s.RA {
 		all = append(all, "router advertisements")
 	}
+	if s.LLDP != nil {
+		all = append(all, strings.TrimSpace("LLDP "+s.LLDP.ChassisID+" "+s.LLDP.SystemName))
+	}
 	if len(all) == 0 {
 		return ""
 	}

@@ -56,6 +56,19 @@ type SwitchSpec struct {
 	DNS      bool       `yaml:"dns" json:"dns,omitempty"`
 	RA       bool       `yaml:"routerAdvertisements" json:"routerAdvertisements,omitempty"`
 	Peers    []PeerSpec `yaml:"peers" json:"peers,omitempty"`
+	// LLDP makes the switch announce itself to every NIC in it.
+	LLDP *LLDPSpec `yaml:"lldp" json:"lldp,omitempty"`
+}
+
+// LLDPSpec is what a switch says of itself on each of its ports (IEEE 802.1AB).
+// The port's own id is the name of what is plugged into it, NODE.NIC.
+type LLDPSpec struct {
+	// ChassisID is a MAC address. Switches with the same one are one chassis.
+	ChassisID string `yaml:"chassisID" json:"chassisID"`
+	// SystemName may be empty: then none is announced.
+	SystemName string `yaml:"systemName" json:"systemName,omitempty"`
+	// VLANs are announced with their names, vlan100 and so on.
+	VLANs []int `yaml:"vlans" json:"vlans,omitempty"`
 }
 
 // DHCPSpec is the range that the gateway leases, both ends included.

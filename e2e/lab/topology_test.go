@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,6 +68,15 @@ func TestTopologyMistakes(t *testing.T) {
 		"a service has a known type and a free port": {
 			"nodes:", "services: [{name: s, switch: lan, type: ftp, port: 6443}]\nnodes:",
 			[]string{`services[0].type: "ftp" is neither http nor echo`, `services[0].port: 6443 is not a free port (1 to 65535, without 6443)`}},
+		"a switch announces itself with LLDP": {
+			"gateway: 192.0.2.1/24", "gateway: 192.0.2.1/24\n  lldp: {chassisID: \"02:00:00:00:00:01\", systemName: leaf1, vlans: [100, 200]}", nil},
+		"a switch that announces itself has a chassis id": {
+			"gateway: 192.0.2.1/24", "gateway: 192.0.2.1/24\n  lldp: {systemName: leaf1}",
+			[]string{`switches[0].lldp.chassisID: "" is not a MAC address, such as 02:00:00:00:00:01`}},
+		"an announced VLAN is one, and once": {
+			"gateway: 192.0.2.1/24", "gateway: 192.0.2.1/24\n  lldp: {chassisID: \"02:00:00:00:00:01\", vlans: [0, 7, 7, 4095]}",
+			[]string{`switches[0].lldp.vlans[0]: 0 is not a VLAN id (1 to 4094)`, `switches[0].lldp.vlans[2]: 7 is there twice`,
+				`switches[0].lldp.vlans[3]: 4095 is not a VLAN id (1 to 4094)`}},
 		"a count has a limit": {
 			"- name: a", "- name: a\n  count: 1000", []string{`nodes[0].count: 1000 is not between 1 and 100`}},
 	} {
@@ -124,5 +134,17 @@ func TestGraphShowsSwitchesAndWhatIsInThem(t *testing.T) {
 	want := "switch lan\n├─ gateway 192.0.2.1/24\n└─ a eth0 192.0.2.11/24\n"
 	if diff := cmp.Diff(want, Graph(topology)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTheTopologiesOfTheDocumentationAreCorrect(t *testing.T) {
+	names, err := filepath.Glob("../../docs/examples/local-*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("found none: %v", err)
+	}
+	for _, name := range names {
+		if _, err := LoadTopology(name); err != nil {
+			t.Error(err)
+		}
 	}
 }

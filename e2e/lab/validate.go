@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -86,6 +87,29 @@ func (c *check) switchSpec(path string, s SwitchSpec) {
 		c.name(peer+".name", "node", p.Name, 32)
 		if ok {
 			c.inside(peer+".address", p.Address, gw)
+		}
+	}
+	if s.LLDP != nil {
+		c.lldp(path+".lldp", *s.LLDP)
+	}
+}
+
+func (c *check) lldp(path string, l LLDPSpec) {
+	if mac, err := net.ParseMAC(l.ChassisID); err != nil || len(mac) != 6 {
+		c.failf(path+".chassisID", "%q is not a MAC address, such as 02:00:00:00:00:01", l.ChassisID)
+	}
+	if len(l.SystemName) > maxLLDPName {
+		c.failf(path+".systemName", "has %d characters, LLDP carries %d", len(l.SystemName), maxLLDPName)
+	}
+	if len(l.VLANs) > maxLLDPVLANs {
+		c.failf(path+".vlans", "%d VLANs do not fit into a frame, %d do", len(l.VLANs), maxLLDPVLANs)
+	}
+	for i, id := range l.VLANs {
+		switch vlan := fmt.Sprintf("%s.vlans[%d]", path, i); {
+		case id < 1 || id > 4094:
+			c.failf(vlan, "%d is not a VLAN id (1 to 4094)", id)
+		case slices.Contains(l.VLANs[:i], id):
+			c.failf(vlan, "%d is there twice", id)
 		}
 	}
 }
