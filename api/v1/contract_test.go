@@ -32,46 +32,11 @@ func TestTheAPIServerKeepsTheContract(t *testing.T) {
 	t.Run("refuses", func(t *testing.T) { refuses(t, api) })
 	t.Run("serves", func(t *testing.T) { serves(t, api) })
 	t.Run("describes", func(t *testing.T) { describes(t, api) })
+	t.Run("explains", func(t *testing.T) { explains(t, api) })
 }
 
 func policy(name, spec string) string {
 	return "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: " + name + "}\nspec: " + spec
-}
-
-func refuses(t *testing.T, api client.Client) {
-	long := strings.Repeat("a", 64)
-	for sentence, c := range map[string]struct{ manifest, message string }{
-		"a percentage above 100":            {policy("p", `{maxUnavailable: "101%"}`), `percentage from "1%" to "100%"`},
-		"a percentage of nothing":           {policy("p", `{maxUnavailable: "0%"}`), "spec.maxUnavailable"},
-		"no node at all":                    {policy("p", `{maxUnavailable: 0}`), "whole number from 1"},
-		"a word for maxUnavailable":         {policy("p", `{maxUnavailable: half}`), "spec.maxUnavailable"},
-		"preferred affinity":                {policy("p", `{affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: a, operator: Exists}]}}]}}}`), "preferred terms have no meaning"},
-		"affinity to pods":                  {policy("p", `{affinity: {podAffinity: {}}}`), "only nodeAffinity is accepted"},
-		"a nodeSelector that is no label":   {policy("p", `{nodeSelector: {rack: "not a label"}}`), "must be a label value"},
-		"a name too long for a label":       {policy(long, `{}`), "at most 63 characters"},
-		"a probe window of no time":         {policy("p", `{probeTimeoutSeconds: 0}`), "spec.probeTimeoutSeconds"},
-		"an unknown mode":                   {policy("p", `{mode: Dry}`), "spec.mode"},
-		"an unknown undo":                   {policy("p", `{onDelete: Undo}`), "spec.onDelete"},
-		"a desired state that is no object": {policy("p", `{desiredState: "up"}`), "spec.desiredState"},
-		"a field that nobody acts on":       {policy("p", `{variable: {}}`), `unknown field "spec.variable"`},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			err := api.Create(t.Context(), object(t, c.manifest), client.FieldValidation("Strict"))
-			if err == nil || !strings.Contains(err.Error(), c.message) {
-				t.Errorf("error = %v, want one with %q", err, c.message)
-			}
-		})
-	}
-	t.Run("another node in spec.nodeName", func(t *testing.T) {
-		nns := object(t, "apiVersion: nmstate.io/v1\nkind: NodeNetworkState\nmetadata: {name: node1}\nspec: {nodeName: node1}")
-		if err := api.Create(t.Context(), nns); err != nil {
-			t.Fatal(err)
-		}
-		err := api.Patch(t.Context(), nns, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"nodeName":"node2"}}`)))
-		if err == nil || !strings.Contains(err.Error(), "cannot be changed") {
-			t.Errorf("error = %v", err)
-		}
-	})
 }
 
 // serves: manifests of each version apply, are one object, and what is in a

@@ -8,12 +8,16 @@ import (
 // SelfSignConfiguration is accepted for manifests of the older project and has
 // no effect: there is no webhook, so there are no certificates to rotate.
 type SelfSignConfiguration struct {
+	// CARotateInterval has no effect.
 	// +optional
 	CARotateInterval string `json:"caRotateInterval,omitempty"`
+	// CAOverlapInterval has no effect.
 	// +optional
 	CAOverlapInterval string `json:"caOverlapInterval,omitempty"`
+	// CertRotateInterval has no effect.
 	// +optional
 	CertRotateInterval string `json:"certRotateInterval,omitempty"`
+	// CertOverlapInterval has no effect.
 	// +optional
 	CertOverlapInterval string `json:"certOverlapInterval,omitempty"`
 }
@@ -41,18 +45,22 @@ type MetricsConfiguration struct {
 
 // NMStateSpec says how the product runs in the cluster.
 type NMStateSpec struct {
-	// Affinity, NodeSelector and Tolerations of the handler.
+	// Affinity of the handler.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	// NodeSelector of the handler.
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// Tolerations of the handler.
 	// +optional
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
-	// InfraAffinity, InfraNodeSelector and InfraTolerations of the controllers.
+	// InfraAffinity of the controllers.
 	// +optional
 	InfraAffinity *corev1.Affinity `json:"infraAffinity,omitempty"`
+	// InfraNodeSelector of the controllers.
 	// +optional
 	InfraNodeSelector map[string]string `json:"infraNodeSelector,omitempty"`
+	// InfraTolerations of the controllers.
 	// +optional
 	InfraTolerations []corev1.Toleration `json:"infraTolerations,omitempty"`
 	// +optional

@@ -19,9 +19,10 @@ type Source struct {
 // DesiredSource is a policy's part in a desired state.
 type DesiredSource struct {
 	Source `json:",inline"`
-	// OnDelete and Drift of the policy; empty for the default.
+	// OnDelete of the policy; empty for the default.
 	// +optional
 	OnDelete string `json:"onDelete,omitempty"`
+	// Drift of the policy; empty for the default.
 	// +optional
 	Drift string `json:"drift,omitempty"`
 	// Paths of desiredState that the policy set, each standing for everything

@@ -30,6 +30,9 @@ type NodeNetworkConfigurationPolicySpec struct {
 	// NoExecute taint that they do not tolerate. When absent, taints do not
 	// matter.
 	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.operator) || t.operator in ['', 'Exists', 'Equal', 'Lt', 'Gt'])",message="spec.tolerations: operator must be Exists, Equal, Lt or Gt"
+	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.effect) || t.effect in ['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'])",message="spec.tolerations: effect must be NoSchedule, PreferNoSchedule or NoExecute; leave it out for all of them"
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
 	// Priority is the policy's precedence when several policies match a node:
@@ -73,6 +76,7 @@ type NodeNetworkConfigurationPolicySpec struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=1024
 	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.all(h, h.matches('^[0-9a-f]{8,64}$'))",message="spec.planHashes: not a plan's hash; copy it from status.plans of the policy in mode Plan"
 	PlanHashes []string `json:"planHashes,omitempty"`
 
 	// OnDelete is what happens to the configuration when the policy goes, no
@@ -93,8 +97,8 @@ type NodeNetworkConfigurationPolicySpec struct {
 	// one rule hold. An entry of desiredState.interfaces without a name is made
 	// once for each of them; `{{ match.name }}` stands for its name.
 	// +optional
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="size(self) > 0",message="spec.match: an empty list selects nothing; give it a rule, or leave match out"
 	Match []InterfaceRule `json:"match,omitempty"`
 
 	// AutoConfig, instead of desiredState, makes the configuration of the
@@ -106,6 +110,7 @@ type NodeNetworkConfigurationPolicySpec struct {
 	// in the targets of probes stands for it.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name.matches('^[A-Za-z][A-Za-z0-9_-]{0,62}$'))",message="spec.variables: a name is at most 63 letters, digits, '-' or '_', beginning with a letter"
 	Variables map[string]Variable `json:"variables,omitempty"`
 
 	// Rollout says in which steps the nodes get the policy.

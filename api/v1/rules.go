@@ -44,6 +44,7 @@ type InterfaceRule struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.chassisID) || has(self.systemName) || has(self.portID) || has(self.vlanIDs)",message="spec.match: lldp needs at least one of chassisID, systemName, portID and vlanIDs"
 type LLDPRule struct {
+	// ChassisID of the neighbour.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
@@ -53,6 +54,7 @@ type LLDPRule struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	SystemName string `json:"systemName,omitempty"`
+	// PortID of the neighbour's port.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
@@ -90,7 +92,8 @@ type AutoBonding struct {
 	// chassis ids.
 	// +optional
 	// +kubebuilder:default=bond
-	// +kubebuilder:validation:Pattern=`^[a-zA-Z][a-zA-Z0-9_-]{0,11}$`
+	// +kubebuilder:validation:MaxLength=12
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z][a-zA-Z0-9_-]*$')",message="spec.autoConfig.bonding.namePrefix: letters, digits, '-' and '_', beginning with a letter, since it begins the name of an interface"
 	NamePrefix string `json:"namePrefix,omitempty"`
 }
 
@@ -164,7 +167,11 @@ const (
 // Probe is one condition for keeping a change.
 //
 // +kubebuilder:validation:XValidation:rule="self.type == 'confirm' ? !has(self.target) : has(self.target)",message="spec.probes: target is required, except for confirm, which has none"
+// +kubebuilder:validation:XValidation:rule="self.type != 'tcp' || !has(self.target) || self.target.contains('{{') || self.target.matches('^.+:[0-9]{1,5}$')",message="spec.probes: the target of tcp is host:port, such as 192.0.2.1:443"
+// +kubebuilder:validation:XValidation:rule="self.type != 'http' || !has(self.target) || self.target.contains('{{') || self.target.matches('^https?://.+')",message="spec.probes: the target of http is a URL that begins with http:// or https://"
 type Probe struct {
+	// Type is what must work: ping, dns, tcp, http, or confirm, which waits for
+	// a person.
 	// +kubebuilder:validation:Enum=ping;dns;tcp;http;confirm
 	Type ProbeType `json:"type"`
 	// Target is an address or host name (ping), a host name (dns), host:port
