@@ -1,0 +1,161 @@
+package state
+
+import "strings"
+
+// Paths are the leaves of a document, in its order of sections and in the
+// spelling of Difference.Path: "interfaces[eth1].mtu". The entry of a list is a
+// leaf of its own, named by its natural key, or as a person would write it:
+//
+//	interfaces[br1].ipv4.address[192.0.2.1/24]
+//	interfaces[br1].bridge.port[eth1]
+//	routes.config[198.51.100.0/24 via 192.0.2.1 dev br1 metric 150]
+//	route-rules.config[rule 100: from 192.0.2.0/24 lookup 200]
+//	dns-resolver.config.server[192.0.2.53]
+//
+// Several entries of one key are one leaf. An interface's name is no leaf; one
+// that says nothing else is the leaf "interfaces[eth1]".
+func Paths(s State) []string {
+	w := pathWalk{seen: map[string]bool{}}
+	for _, one := range s.Interfaces() {
+		path, before := interfacePath(one), len(w.paths)
+		for _, key := range sortedKeys(one.tree) {
+			if key != "name" {
+				w.value(path+"."+key, one.tree[key])
+			}
+		}
+		if len(w.paths) == before {
+			w.add(path)
+		}
+	}
+	for _, route := range s.Routes() {
+		w.add(routePath(route))
+	}
+	for _, rule := range s.RouteRules() {
+		w.add(rulePath(rule))
+	}
+	for _, key := range sortedKeys(s.tree) {
+		switch key {
+		case "interfaces", "routes", "route-rules":
+		default:
+			w.value(key, s.tree[key])
+		}
+	}
+	return w.paths
+}
+
+// interfacePath names an interface; an OVS bridge may share its name with the
+// interface inside it.
+func interfacePath(one Interface) string { return "interfaces[" + one.key() + "]" }
+
+func routePath(r Route) string {
+	if r.Absent {
+		return "routes.config[absent " + r.String() + "]"
+	}
+	return "routes.config[" + r.String() + "]"
+}
+
+func rulePath(r RouteRule) string {
+	if r.Absent {
+		return "route-rules.config[absent " + r.String() + "]"
+	}
+	return "route-rules.config[" + r.String() + "]"
+}
+
+type pathWalk struct {
+	paths []string
+	seen  map[string]bool
+}
+
+func (w *pathWalk) add(path string) {
+	if !w.seen[path] {
+		w.seen[path] = true
+		w.paths = append(w.paths, path)
+	}
+}
+
+func (w *pathWalk) value(path string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(value) {
+			w.value(path+"."+key, value[key])
+		}
+		if len(value) == 0 {
+			w.add(path)
+		}
+	case []any:
+		for _, item := range value {
+			w.add(path + "[" + itemKey(item) + "]")
+		}
+		if len(value) == 0 {
+			w.add(path)
+		}
+	default:
+		w.add(path)
+	}
+}
+
+// itemKey is what tells the entries of a list apart.
+func itemKey(item any) string {
+	tree := object(item)
+	if tree == nil {
+		return normalText(text(item))
+	}
+	if key := naturalKey(tree); key != "" {
+		return entryName(tree, key)
+	}
+	return spelt(tree)
+}
+
+// Covers tells whether a path stands for another one: it is the same, or the
+// other one is below it.
+func Covers(path, other string) bool {
+	rest, below := strings.CutPrefix(other, path)
+	return below && (rest == "" || rest[0] == '.' || rest[0] == '[' || path == "")
+}
+
+// canonicalPath replaces nmstate's second spellings in a path.
+func canonicalPath(path string) string {
+	return strings.NewReplacer(
+		".slaves[", ".port[", ".ports[", ".port[", ".bond.", ".link-aggregation.", ".master", ".controller",
+	).Replace(path)
+}
+
+// Owns tells whether somebody who owns the paths owns what differs. A
+// difference may be coarser than a path ("ipv4.address") or spell a port's
+// place shorter ("interfaces[br1].port").
+func Owns(paths []string, d Difference) bool {
+	for _, name := range d.names() {
+		for _, path := range paths {
+			if Covers(canonicalPath(path), name) {
+				return true
+			}
+		}
+	}
+	if d.Want != "" {
+		return false
+	}
+	// Something that should not be there is of whoever owns the list.
+	for _, path := range paths {
+		if Covers(d.Path, canonicalPath(path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// names are the paths that may stand for the difference's leaf.
+func (d Difference) names() []string {
+	bases := []string{d.Path}
+	if one, isPort := strings.CutSuffix(d.Path, ".port"); isPort {
+		for _, section := range []string{"bridge", "link-aggregation", "vrf", "hsr"} {
+			bases = append(bases, one+"."+section+".port")
+		}
+	}
+	names := bases
+	for _, value := range []string{d.Want, "absent " + d.Got} {
+		for _, base := range bases {
+			names = append(names, base+"["+value+"]")
+		}
+	}
+	return names
+}
