@@ -38,7 +38,7 @@ func daemon(ctx context.Context, o options) error {
 	if err := h.state.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	if err := h.policy.SetupWithManager(mgr); err != nil {
+	if err := h.policy.SetupWithManager(ctx, mgr); err != nil {
 		return err
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {

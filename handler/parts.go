@@ -118,22 +118,23 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTi
 		Clock: clock, DNSHost: p.options.dnsHost, KubeConfig: p.config, NodeName: node,
 		Ready: func(ctx context.Context) (bool, error) { return ready(ctx, c, node) },
 	})
+	filters, err := backend.KernelFiltersVLANs()
+	if err != nil {
+		return nil, err
+	}
 	state, err := agent.New(agent.Options{
 		Node: node, Client: c, Live: live, Backend: p.backend, Prober: prober,
 		Journal: p.journal, Boot: journal.LiveBoot{}, Clock: clock,
 		Spawn:  func(task func()) { go task() },
 		Window: p.options.probeWindow, Version: version, HostVersion: networkManagerVersion,
+		BridgeVLANFiltering: &filters,
 	})
-	if err != nil {
-		return nil, err
-	}
-	filters, err := backend.KernelFiltersVLANs()
 	if err != nil {
 		return nil, err
 	}
 	policies := policy.New(policy.Options{
 		Client: c, Live: live, Node: node, Clock: clock, Events: events,
-		Captures: backend.Captures{}, CanFilterVLANs: func() bool { return filters },
+		Captures: backend.Captures{},
 	})
 	return &handlers{state: state, policy: policies}, nil
 }

@@ -62,8 +62,7 @@ func (r *Reconciler) findNode(ctx context.Context, g *gathered) (*corev1.Node, e
 
 func (r *Reconciler) gatherEnactments(ctx context.Context, m *memory, g *gathered) error {
 	var list v1.NodeNetworkConfigurationEnactmentList
-	label := client.MatchingLabels{v1.EnactmentNodeLabel: desired.NodeLabel(g.input.Node)}
-	if err := r.Client.List(ctx, &list, label); err != nil {
+	if err := r.Client.List(ctx, &list, r.ofNode(g.input.Node)); err != nil {
 		return err
 	}
 	g.input.Enactments = m.overlay(list.Items, g.input.Now)
@@ -91,10 +90,10 @@ func (r *Reconciler) gatherState(ctx context.Context, m *memory, g *gathered) er
 
 func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered) error {
 	var list v1.NodeNetworkConfigurationPolicyList
-	if err := r.Client.List(ctx, &list); err != nil {
+	// No turn changes a policy, so none needs a copy.
+	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}
-	canFilter := r.CanFilterVLANs == nil || r.CanFilterVLANs()
 	uids := map[types.UID]bool{}
 	for i := range list.Items {
 		policy := &list.Items[i]
@@ -108,7 +107,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 		}
 		uids[policy.UID] = true
 		g.policies[policy.Name] = policy
-		g.input.Policies = append(g.input.Policies, r.render(m, g, policy, canFilter))
+		g.input.Policies = append(g.input.Policies, r.render(m, g, policy))
 	}
 	m.keepRenderings(uids)
 	return nil

@@ -320,7 +320,7 @@ func (c *cluster) startHandler() (stop func()) {
 	c.must(policy.New(policy.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Node: nodeName, Clock: clock.RealClock{},
 		Captures: c.captured, Events: c.events,
-	}).SetupWithManager(mgr))
+	}).SetupWithManager(c.root.Context(), mgr))
 	ctx, cancel := context.WithCancel(c.root.Context())
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
@@ -347,6 +347,7 @@ func newCluster(t *testing.T) *cluster {
 	c.must(api.Create(t.Context(), nns))
 	nns.Status.ObservedGeneration = nns.Generation
 	nns.Status.CurrentState = v1.NewState([]byte(`{"interfaces":[]}`))
+	nns.Status.BridgeVLANFiltering = new(true)
 	c.must(api.Status().Update(t.Context(), nns))
 	return c
 }

@@ -49,9 +49,6 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Captures may be nil: a policy with captures is refused then.
 	Captures Captures
-	// CanFilterVLANs tells whether bridges on the node can filter VLANs; nil
-	// means that they can.
-	CanFilterVLANs func() bool
 	// Events may be nil.
 	Events Recorder
 }
@@ -59,6 +56,8 @@ type Options struct {
 // Reconciler brings nodes' desired states in line with the policies.
 type Reconciler struct {
 	Options
+	// indexed: the cache lists enactments by node.
+	indexed bool
 
 	mu    sync.Mutex
 	nodes map[string]*memory

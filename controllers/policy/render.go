@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
@@ -20,7 +21,7 @@ var errNoCaptures = errors.New("spec.capture: this handler cannot resolve captur
 // rendering is a policy as it came out on a node. It holds for a generation.
 type rendering struct {
 	generation int64
-	canFilter  bool
+	filters    *bool
 	desired.Rendering
 	captured map[string]v1.CapturedState
 	err      error
@@ -29,19 +30,24 @@ type rendering struct {
 // render parses and completes a policy, unless it was done before. Captures
 // are resolved once for a generation: the change that they lead to may alter
 // what they would resolve to.
-func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfigurationPolicy, canFilter bool) desired.Policy {
+func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) desired.Policy {
 	p := desired.Policy{
 		Name: policy.Name, UID: policy.UID, Generation: policy.Generation,
 		Priority: policy.Spec.Priority, Created: policy.CreationTimestamp.Time,
 		ProbeTimeoutSeconds: policy.Spec.ProbeTimeoutSeconds,
 	}
 	known, ok := m.renderings[policy.UID]
-	if !ok || known.generation != policy.Generation || known.canFilter != canFilter {
-		known = rendering{generation: policy.Generation, canFilter: canFilter}
+	if !ok || known.generation != policy.Generation || !ptr.Equal(known.filters, g.filtersVLANs()) {
+		known = rendering{generation: policy.Generation, filters: g.filtersVLANs()}
+		ready := true
 		if len(policy.Spec.Capture) == 0 {
-			known.Rendering, known.err = desired.Render(policy.Spec.DesiredState.Raw, policy.Spec.Priority, canFilter)
+			known.Rendering, ready, known.err = complete(g, policy, policy.Spec.DesiredState.Raw)
 		} else if !r.renderCaptures(&known, g, policy) {
 			p.Waiting = waitingForReport
+			return p
+		}
+		if !ready {
+			p.Waiting = waitingForVLANs
 			return p
 		}
 		m.renderings[policy.UID] = known
@@ -61,7 +67,7 @@ func (r *Reconciler) renderCaptures(known *rendering, g *gathered, policy *v1.No
 		known.err = errNoCaptures
 		return true
 	}
-	if g.state == nil || g.state.Status.CurrentState.IsZero() {
+	if g.filtersVLANs() == nil || g.state.Status.CurrentState.IsZero() {
 		return false
 	}
 	known.err = r.resolve(known, g, policy)
@@ -113,6 +119,6 @@ func (r *Reconciler) resolve(known *rendering, g *gathered, policy *v1.NodeNetwo
 			MetaInfo: v1.CapturedStateMeta{Time: metav1.Time{Time: r.Clock.Now()}.Rfc3339Copy(), Version: "0"},
 		}
 	}
-	known.Rendering, err = desired.Render(resolved.JSON(), policy.Spec.Priority, known.canFilter)
+	known.Rendering, err = desired.Render(resolved.JSON(), policy.Spec.Priority, *g.filtersVLANs())
 	return err
 }

@@ -32,12 +32,17 @@ const (
 	lastErrorRetry = 30 * time.Second
 )
 
+// workers is how many nodes one instance works for at once: a turn mostly waits
+// for the API server. Turns for the same node never overlap.
+const workers = 16
+
 // CacheOptions keeps of a cluster what concerns one node, and all policies:
 // the node itself, its NodeNetworkState and its enactments. For an empty name
-// it keeps everything.
+// it keeps those of all nodes, and of each Node what a decision reads.
 func CacheOptions(node string) cache.Options {
 	options := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
 	if node == "" {
+		options.ByObject = map[client.Object]cache.ByObject{&corev1.Node{}: {Transform: withoutLoad}}
 		return options
 	}
 	named := cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", node)}
@@ -51,13 +56,35 @@ func CacheOptions(node string) cache.Options {
 	return options
 }
 
+// withoutLoad leaves of a Node's status whether it is Ready: the rest, images
+// above all, is many times as large as what is needed.
+func withoutLoad(object any) (any, error) {
+	node, ok := object.(*corev1.Node)
+	if !ok {
+		return object, nil
+	}
+	var ready []corev1.NodeCondition
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status})
+		}
+	}
+	node.ManagedFields, node.Status = nil, corev1.NodeStatus{Conditions: ready}
+	return node, nil
+}
+
 // SetupWithManager makes the manager call Reconcile for a node whenever
-// something changed that a decision about it depends on.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+// something changed that a decision about it depends on. The manager must not
+// run yet.
+func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
+	if err := indexByNode(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	r.indexed = true
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstErrorRetry, lastErrorRetry)
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("policy").
-		WithOptions(controller.Options{RateLimiter: limiter}).
+		WithOptions(controller.Options{RateLimiter: limiter, MaxConcurrentReconciles: r.workers()}).
 		Watches(&corev1.Node{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(nodeChanged())).
 		Watches(&v1.NodeNetworkState{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(stateChanged())).
 		Watches(&v1.NodeNetworkConfigurationEnactment{}, handler.EnqueueRequestsFromMapFunc(nodeOfEnactment), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -67,6 +94,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return fmt.Errorf("setting up the policy handler: %w", err)
 	}
 	return nil
+}
+
+func (r *Reconciler) workers() int {
+	if r.Node != "" {
+		return 1
+	}
+	return workers
 }
 
 // nodeChanged: policies select by labels and taints, nothing else of a Node
@@ -93,6 +127,8 @@ func outcome(nns *v1.NodeNetworkState) v1.NodeNetworkStateStatus {
 		ObservedGeneration: nns.Status.ObservedGeneration,
 		AppliedSources:     nns.Status.AppliedSources,
 		Transaction:        nns.Status.Transaction,
+		// What bridges can do decides how policies come out.
+		BridgeVLANFiltering: nns.Status.BridgeVLANFiltering,
 	}
 	if !nns.Status.CurrentState.IsZero() {
 		status.CurrentState = v1.NewState([]byte("{}"))
@@ -109,20 +145,25 @@ func nodeOfEnactment(_ context.Context, object client.Object) []reconcile.Reques
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: object.GetLabels()[v1.EnactmentNodeLabel]}}}
 }
 
-// nodesOfPolicy are all nodes that this instance works for: one that the
-// policy no longer selects has to hear of it too.
-func (r *Reconciler) nodesOfPolicy(ctx context.Context, _ client.Object) []reconcile.Request {
+// nodesOfPolicy are the nodes that the policy selects. Of an update it is asked
+// for the policy as it was and as it is, and each node hears of it once: one
+// that is no longer selected has to know as well.
+func (r *Reconciler) nodesOfPolicy(ctx context.Context, object client.Object) []reconcile.Request {
 	if r.Node != "" {
 		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: r.Node}}}
 	}
 	var nodes corev1.NodeList
-	if err := r.Client.List(ctx, &nodes); err != nil {
+	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "listing nodes for a policy")
 		return nil
 	}
-	requests := make([]reconcile.Request, 0, len(nodes.Items))
-	for _, node := range nodes.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Name: node.Name}})
+	spec := object.(*v1.NodeNetworkConfigurationPolicy)
+	var requests []reconcile.Request
+	for i := range nodes.Items {
+		// An affinity that cannot be read selects no node.
+		if selects, _ := desired.Selects(spec, &nodes.Items[i]); selects {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Name: nodes.Items[i].Name}})
+		}
 	}
 	return requests
 }

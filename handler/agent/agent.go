@@ -40,6 +40,9 @@ type Options struct {
 	// HostVersion tells NetworkManager's version, empty when it is not known;
 	// nil leaves it out of the report.
 	HostVersion func(ctx context.Context) string
+	// BridgeVLANFiltering tells whether bridges of the node's kernel can filter
+	// VLANs; nil leaves it out of the report.
+	BridgeVLANFiltering *bool
 	// Backoff is how a failed hand-written desired state is retried; the zero
 	// value is the product's.
 	Backoff Backoff

@@ -6,13 +6,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
@@ -68,27 +63,6 @@ func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
 		logf.FromContext(ctx).V(1).Info("the node cannot be reported now", "cause", err.Error())
 	}
 	return reconcile.Result{RequeueAfter: a.untilTick()}
-}
-
-// create makes the node's NodeNetworkState, owned by the Node.
-func (a *Agent) create(ctx context.Context) error {
-	var node corev1.Node
-	if err := a.Client.Get(ctx, types.NamespacedName{Name: a.Node}, &node); err != nil {
-		return fmt.Errorf("reading Node %s: %w", a.Node, err)
-	}
-	yes := true
-	nns := &v1.NodeNetworkState{
-		ObjectMeta: metav1.ObjectMeta{Name: a.Node, OwnerReferences: []metav1.OwnerReference{
-			{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID},
-		}},
-		Spec: v1.NodeNetworkStateSpec{Managed: &yes, NodeName: a.Node},
-	}
-	a.written = nil
-	a.inbox.setDirty(true)
-	if err := a.Client.Create(ctx, nns); client.IgnoreAlreadyExists(err) != nil {
-		return fmt.Errorf("creating NodeNetworkState %s: %w", a.Node, err)
-	}
-	return nil
 }
 
 // enforce begins a transaction if the desired state is not the committed one.

@@ -26,7 +26,7 @@ func (a *Agent) report(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if err := a.observe(ctx, nns, status); err != nil {
 		return err
 	}
-	status.HandlerVersion = a.Version
+	status.HandlerVersion, status.BridgeVLANFiltering = a.Version, a.BridgeVLANFiltering
 	a.describe(nns, status)
 	if equality.Semantic.DeepEqual(&base.Status, status) {
 		a.unreported = false

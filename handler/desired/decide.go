@@ -115,6 +115,8 @@ func (t *turn) describe(m *member) {
 		return
 	}
 	switch {
+	case t.setAside() && !m.readable():
+		m.show(pendingRow(messageUnmanaged), now)
 	case m.policy.Waiting != "":
 		m.show(pendingRow(m.policy.Waiting), now)
 	case !m.changed() && m.held.Generation == m.policy.Generation:
@@ -129,7 +131,7 @@ func (t *turn) describe(m *member) {
 		t.awaitRetry(m)
 	case m.aborted():
 		m.show(abortedRow(m.enactment.Name), now)
-	case t.in.State != nil && !t.managed():
+	case t.setAside():
 		m.show(pendingRow(messageUnmanaged), now)
 	case !m.approved():
 		t.awaitApproval(m)
@@ -154,8 +156,17 @@ func (t *turn) describeHeld(m *member) {
 		t.refuse(m, failedRow(conflict.String()))
 		return
 	}
-	m.show(successRow(), t.in.Now)
+	done := successRow()
+	if t.setAside() {
+		// What was configured still is what was last known of the node, so it
+		// stays Available: nothing waits for it, and no other node loses its turn.
+		done.message += "; " + messageUnmanaged
+	}
+	m.show(done, t.in.Now)
 }
+
+// setAside tells whether the node is known and not managed.
+func (t *turn) setAside() bool { return t.in.State != nil && !t.managed() }
 
 // refuse shows a failure that needs no attempt to be known.
 func (t *turn) refuse(m *member, failed row) {
