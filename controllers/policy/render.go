@@ -35,6 +35,8 @@ func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfig
 		Name: policy.Name, UID: policy.UID, Generation: policy.Generation,
 		Priority: policy.Spec.Priority, Created: policy.CreationTimestamp.Time,
 		ProbeTimeoutSeconds: policy.Spec.ProbeTimeoutSeconds,
+		Probes:              policy.Spec.Probes, DefaultProbes: policy.Spec.DefaultProbes,
+		OnDelete: policy.Spec.OnDelete, Drift: policy.Spec.Drift,
 	}
 	known, ok := m.renderings[policy.UID]
 	if !ok || known.generation != policy.Generation || !ptr.Equal(known.filters, g.filtersVLANs()) {

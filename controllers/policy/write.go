@@ -88,6 +88,7 @@ func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetwo
 	next.Spec.DesiredState = spec.DesiredState
 	next.Spec.Sources = spec.Sources
 	next.Spec.ProbeTimeoutSeconds = spec.ProbeTimeoutSeconds
+	next.Spec.Probes, next.Spec.DefaultProbes = spec.Probes, spec.DefaultProbes
 	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
 	if err := r.Client.Patch(ctx, next, patch); err != nil {
 		return err

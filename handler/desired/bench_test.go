@@ -31,8 +31,8 @@ func manyPolicies(b *testing.B, policies, interfaces int) (Input, []Contribution
 		m := member{name: name, policy: &policy}
 		held := m.rendered()
 		all = append(all, held)
-		m.commit(held, nil)
-		m.status.PolicyGeneration, m.status.ObservedGeneration = 1, 1
+		m.commit(held, nil, in.Now)
+		m.status.PolicyGeneration, m.status.ObservedGeneration, m.status.Hash = 1, 1, rendering.Hash
 		m.status.DesiredState = rendering.Document
 		m.show(successRow(), in.Now)
 		in.Enactments = append(in.Enactments, v1.NodeNetworkConfigurationEnactment{
@@ -45,7 +45,7 @@ func manyPolicies(b *testing.B, policies, interfaces int) (Input, []Contribution
 		})
 	}
 	merged := fold(all)
-	in.State.Spec.DesiredState, in.State.Spec.Sources = v1.NewState(merged.state.JSON()), sourcesOf(merged)
+	in.State.Spec.DesiredState, in.State.Spec.Sources = v1.NewState(merged.state.JSON()), (&turn{in: in}).sourcesOf(merged)
 	return in, all
 }
 

@@ -3,6 +3,8 @@ package desired
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
@@ -19,9 +21,11 @@ func (t *turn) committed() []Contribution {
 }
 
 func (t *turn) inSpec(m *member) bool {
-	return t.in.State != nil && slices.ContainsFunc(t.in.State.Spec.Sources, func(s v1.DesiredSource) bool {
-		return s.Policy == m.name
-	})
+	if t.in.State == nil {
+		return false
+	}
+	_, is := t.source(m.name)
+	return is
 }
 
 // with is the committed aggregate with the member's rendering in the place of
@@ -155,10 +159,14 @@ func (t *turn) findConflicts() {
 // state that no policy had a part in is somebody's own, and stays.
 func (t *turn) expect(target aggregate, changed *member) {
 	spec := t.in.State.Spec
-	if t.specIs(target) || (changed == nil && len(target.members) == 0 && len(spec.Sources) == 0) {
+	if changed == nil && len(target.members) == 0 && len(spec.Sources) == 0 {
 		return
 	}
-	next := &Spec{Sources: sourcesOf(target)}
+	sources := t.sourcesOf(target)
+	if t.specIs(target) && (t.flying != nil || equality.Semantic.DeepEqual(spec.Sources, t.withGenerations(sources))) {
+		return
+	}
+	next := &Spec{Sources: sources}
 	if len(target.members) > 0 {
 		next.DesiredState = v1.NewState(target.state.JSON())
 	}
@@ -167,6 +175,7 @@ func (t *turn) expect(target aggregate, changed *member) {
 		if changed.policy != nil {
 			next.UID, next.Generation = changed.policy.UID, changed.policy.Generation
 			next.ProbeTimeoutSeconds = changed.policy.ProbeTimeoutSeconds
+			next.Probes, next.DefaultProbes = changed.policy.Probes, changed.policy.DefaultProbes
 		} else if changed.enactment != nil {
 			next.UID = ownerUID(changed.enactment)
 		}
@@ -178,20 +187,53 @@ func (t *turn) expect(target aggregate, changed *member) {
 // since a person may have edited it.
 func (t *turn) specIs(target aggregate) bool {
 	spec := t.in.State.Spec
-	want := sourcesOf(target)
-	same := slices.EqualFunc(spec.Sources, want, func(a, b v1.DesiredSource) bool {
+	same := slices.EqualFunc(spec.Sources, target.members, func(a v1.DesiredSource, b Contribution) bool {
 		return a.Policy == b.Policy && a.Hash == b.Hash
 	})
-	if !same || len(want) == 0 {
+	if !same || len(target.members) == 0 {
 		return same
 	}
 	return sameDocument(spec.DesiredState.Raw, target.state.JSON())
 }
 
-func sourcesOf(target aggregate) []v1.DesiredSource {
+// sourcesOf are the target's sources. What becomes of a policy's configuration
+// is always as the policy says now; of one that is gone, as it said last.
+func (t *turn) sourcesOf(target aggregate) []v1.DesiredSource {
 	var sources []v1.DesiredSource
-	for _, c := range target.members {
-		sources = append(sources, v1.DesiredSource{Source: v1.Source{Policy: c.Policy, Generation: c.Generation, Hash: c.Hash}})
+	owned := target.owned()
+	for i, c := range target.members {
+		source := v1.DesiredSource{
+			Source: v1.Source{Policy: c.Policy, Generation: c.Generation, Hash: c.Hash},
+			Paths:  owned[i],
+		}
+		if m := t.byName[c.Policy]; m != nil && m.policy != nil {
+			source.OnDelete, source.Drift = m.policy.OnDelete, m.policy.Drift
+		} else if last, is := t.source(c.Policy); is {
+			source.OnDelete, source.Drift = last.OnDelete, last.Drift
+		}
+		sources = append(sources, source)
 	}
 	return sources
+}
+
+// source finds a policy among the sources of the node's spec.
+func (t *turn) source(policy string) (v1.DesiredSource, bool) {
+	for _, s := range t.in.State.Spec.Sources {
+		if s.Policy == policy {
+			return s, true
+		}
+	}
+	return v1.DesiredSource{}, false
+}
+
+// withGenerations are the sources with the generations that the node's spec
+// has: a generation that says the same is not worth a write.
+func (t *turn) withGenerations(sources []v1.DesiredSource) []v1.DesiredSource {
+	same := slices.Clone(sources)
+	for i := range same {
+		if last, is := t.source(same[i].Policy); is {
+			same[i].Generation = last.Generation
+		}
+	}
+	return same
 }

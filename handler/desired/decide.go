@@ -71,7 +71,7 @@ func (t *turn) moveOn() {
 	for _, m := range t.members {
 		if m.readable() && !m.changed() && m.approved() && m.held.Generation != m.policy.Generation {
 			guardedBy := m.status.GuardedBy
-			m.commit(m.rendered(), guardedBy)
+			m.commit(m.rendered(), guardedBy, t.in.Now)
 			t.note("policy %s: generation %d changes nothing on the node", m.name, m.policy.Generation)
 		}
 	}

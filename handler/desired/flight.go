@@ -103,7 +103,7 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 	if t.ended() {
 		guardedBy = t.in.State.Status.Transaction.GuardedBy
 	}
-	m.commit(held, guardedBy)
+	m.commit(held, guardedBy, t.in.Now)
 	if m.enactment != nil {
 		t.event(Event{
 			Policy: m.name, Reason: EventConfigured,
@@ -118,7 +118,7 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 // Nothing is charged for a transaction whose end is not known, or that was of
 // a generation that is over.
 func (t *turn) charge(m *member, source v1.Source) {
-	if !t.ended() || m.enactment == nil || source.Generation != m.policy.Generation {
+	if !t.ended() || m.enactment == nil || source.Generation != m.policy.Generation || m.renderedAnew() {
 		return
 	}
 	last := t.in.State.Status.Transaction

@@ -18,6 +18,12 @@ type Policy struct {
 	Created time.Time
 	// ProbeTimeoutSeconds of the policy, nil for the node's default.
 	ProbeTimeoutSeconds *int32
+	// Probes guard its change, beside the default ones unless DefaultProbes is
+	// Drop. What their targets refer to is filled in.
+	Probes        []v1.Probe
+	DefaultProbes string
+	// OnDelete and Drift are what becomes of its configuration later on.
+	OnDelete, Drift string
 
 	// Rendering is the policy's state for this node.
 	Rendering
@@ -78,6 +84,8 @@ type Spec struct {
 	DesiredState        v1.State
 	Sources             []v1.DesiredSource
 	ProbeTimeoutSeconds *int32
+	Probes              []v1.Probe
+	DefaultProbes       string
 	// Policy is the one policy in which it differs from what is committed, so
 	// the one to read live before writing; empty when the node goes back to
 	// what is committed.

@@ -91,7 +91,7 @@ func (m *member) begin() {
 	}
 	m.status.PolicyGeneration = m.policy.Generation
 	m.status.ObservedGeneration = m.enactment.Generation
-	if old.PolicyGeneration != m.policy.Generation {
+	if old.PolicyGeneration != m.policy.Generation || m.renderedAnew() {
 		m.status.Retry, m.status.Rollback = nil, nil
 		if m.changed() {
 			m.status.GuardedBy = nil
@@ -101,7 +101,15 @@ func (m *member) begin() {
 		m.status.DesiredState = sameOr(old.DesiredState, m.policy.Document)
 		m.status.CapturedStates = m.policy.Captured
 		m.status.Features = m.policy.Features
+		m.status.Hash = m.policy.Hash
 	}
+}
+
+// renderedAnew tells whether the policy came out differently from what the
+// enactment shows, since something on the node changed.
+func (m *member) renderedAnew() bool {
+	old := m.enactment.Status.Hash
+	return m.readable() && old != "" && old != m.policy.Hash
 }
 
 // heldFrom reads what was committed. A document that cannot be read any more
@@ -153,8 +161,15 @@ func (m *member) changed() bool {
 	return m.readable() && (m.held == nil || m.held.Hash != m.policy.Hash)
 }
 
+// approved tells whether the node may apply the policy as it is now. A
+// generation that it has committed is approved anew by its hash, when it comes
+// out differently there.
 func (m *member) approved() bool {
-	return m.policy != nil && m.enactment != nil && m.enactment.Spec.ApprovedGeneration == m.policy.Generation
+	if m.policy == nil || m.enactment == nil || m.enactment.Spec.ApprovedGeneration != m.policy.Generation {
+		return false
+	}
+	again := m.changed() && m.held != nil && m.held.Generation == m.policy.Generation
+	return !again || m.enactment.Spec.ApprovedHash == m.policy.Hash
 }
 
 func (m *member) aborted() bool {
@@ -176,11 +191,15 @@ func (m *member) retryIn(now time.Time) (time.Duration, bool) {
 }
 
 // commit records that the node has this state of the policy.
-func (m *member) commit(held Contribution, guardedBy []string) {
+func (m *member) commit(held Contribution, guardedBy []string, now time.Time) {
+	since := metav1.Time{Time: now}
+	if before := m.status.Committed; before != nil && before.Hash == held.Hash && !before.Since.IsZero() {
+		since = before.Since
+	}
 	m.held = &held
 	m.status.Committed = &v1.CommittedPolicy{
 		Generation: held.Generation, Hash: held.Hash, Priority: held.Priority,
-		Created: metav1.Time{Time: held.Created}, DesiredState: v1.NewState(held.State.JSON()),
+		Created: metav1.Time{Time: held.Created}, Since: since, DesiredState: v1.NewState(held.State.JSON()),
 	}
 	m.status.Retry, m.status.Rollback = nil, nil
 	m.status.GuardedBy = guardedBy

@@ -94,7 +94,13 @@ func (w *world) settle() string {
 func specLine(spec *Spec) string {
 	var sources []string
 	for _, s := range spec.Sources {
-		sources = append(sources, fmt.Sprintf("%s@g%d", s.Policy, s.Generation))
+		source := fmt.Sprintf("%s@g%d", s.Policy, s.Generation)
+		for _, setting := range []string{s.OnDelete, s.Drift} {
+			if setting != "" {
+				source += "," + setting
+			}
+		}
+		sources = append(sources, source)
 	}
 	line := fmt.Sprintf("%v", sources)
 	if spec.Policy != "" {
@@ -102,6 +108,12 @@ func specLine(spec *Spec) string {
 	}
 	if spec.ProbeTimeoutSeconds != nil {
 		line += fmt.Sprintf(" window %ds", *spec.ProbeTimeoutSeconds)
+	}
+	for _, p := range spec.Probes {
+		line += fmt.Sprintf(" probe %s %s", p.Type, p.Target)
+	}
+	if spec.DefaultProbes != "" {
+		line += " defaults " + spec.DefaultProbes
 	}
 	return line + " " + string(spec.DesiredState.Raw)
 }
@@ -148,7 +160,30 @@ func (w *world) command(line string) {
 		}
 		w.now = w.now.Add(d)
 	default:
-		w.stateCommand(verb, rest)
+		w.policyCommand(verb, name, argument)
+	}
+}
+
+// policyCommand changes one setting of a policy.
+func (w *world) policyCommand(verb, name, argument string) {
+	p := w.policies[name]
+	switch verb {
+	case "on-delete": // NAME Retain|Revert
+		p.OnDelete = argument
+		p.Generation++
+	case "drift": // NAME Correct|Report
+		p.Drift = argument
+		p.Generation++
+	case "ping": // NAME TARGET: with no other probes
+		p.Probes = append(p.Probes, v1.Probe{Type: v1.ProbePing, Target: argument})
+		p.DefaultProbes = "Drop"
+	case "variable": // NAME STATE: it comes out differently on the node
+		w.rendered(name, argument)
+	case "approve-hash":
+		w.enactment(name).Spec.ApprovedHash = p.Hash
+		w.enactment(name).Generation++
+	default:
+		w.stateCommand(verb, strings.TrimSpace(name+" "+argument))
 	}
 }
 

@@ -67,7 +67,13 @@ func (w *world) policy(name, text string, priority int32) {
 	}
 	p.Generation++
 	p.Priority = priority
-	p.Rendering, p.Err = Render(stateOf(w.t, text).JSON(), priority, true)
+	w.rendered(name, text)
+}
+
+// rendered lets a policy come out as the text says.
+func (w *world) rendered(name, text string) {
+	p := w.policies[name]
+	p.Rendering, p.Err = Render(stateOf(w.t, text).JSON(), p.Priority, true)
 }
 
 func (w *world) input() Input {

@@ -1,0 +1,116 @@
+package desired
+
+import (
+	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// owned are, for each member, the paths of the merged state that the member
+// set: a whole interface where it set all that is said of it, otherwise
+// leaves. A leaf that several set to the same value is in each.
+func (m aggregate) owned() [][]string {
+	merged := indexed(m.state)
+	all := make([][]string, len(m.members))
+	for i, member := range m.members {
+		all[i] = merged.of(member.State)
+	}
+	return all
+}
+
+// index finds the leaves of a merged state.
+type index struct {
+	// leaves of each branch: an interface, or everything else.
+	leaves map[string]map[string]bool
+	// routes of each natural key.
+	routes map[string][]state.Route
+}
+
+func indexed(merged state.State) index {
+	x := index{leaves: map[string]map[string]bool{}, routes: map[string][]state.Route{}}
+	for _, path := range state.Paths(merged) {
+		at := branch(path)
+		if x.leaves[at] == nil {
+			x.leaves[at] = map[string]bool{}
+		}
+		x.leaves[at][path] = true
+	}
+	for _, route := range merged.Routes() {
+		key := routeKey(route.Tree())
+		x.routes[key] = append(x.routes[key], route)
+	}
+	return x
+}
+
+// branch is the interface that a path is about, empty for anything else.
+func branch(path string) string {
+	if !strings.HasPrefix(path, "interfaces[") {
+		return ""
+	}
+	if end := strings.Index(path, "]."); end >= 0 {
+		return path[:end+1]
+	}
+	return path
+}
+
+// of are the paths in the merged state of one that went into it.
+func (x index) of(part state.State) []string {
+	branches := []string{}
+	own := map[string][]string{}
+	seen := map[string]bool{}
+	for _, path := range x.found(part) {
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		at := branch(path)
+		if own[at] == nil {
+			branches = append(branches, at)
+		}
+		own[at] = append(own[at], path)
+	}
+	var paths []string
+	for _, at := range branches {
+		if at != "" && len(own[at]) == len(x.leaves[at]) {
+			paths = append(paths, at)
+		} else {
+			paths = append(paths, own[at]...)
+		}
+	}
+	return paths
+}
+
+// found are the part's leaves as the merged state names them.
+func (x index) found(part state.State) []string {
+	var found []string
+	for _, path := range state.Paths(part) {
+		at := branch(path)
+		if x.leaves[at][path] {
+			found = append(found, path)
+		}
+		if at == "" || at == path {
+			continue
+		}
+		// Where the part does not say the type, it may be about an OVS bridge.
+		for _, kind := range []string{" ovs-bridge]", " ipsec]"} {
+			named := strings.TrimSuffix(at, "]") + kind
+			if other := named + path[len(at):]; x.leaves[named][other] {
+				found = append(found, other)
+			}
+		}
+	}
+	// A route that one policy names and another completes has another name.
+	for _, route := range part.Routes() {
+		tree := route.Tree()
+		for _, whole := range x.routes[routeKey(tree)] {
+			if disagreement("routes", "config", whole.Tree(), tree) == nil {
+				found = append(found, state.Paths(ofRoute(whole))...)
+			}
+		}
+	}
+	return found
+}
+
+func ofRoute(route state.Route) state.State {
+	return state.FromTree(map[string]any{"routes": map[string]any{"config": []any{route.Tree()}}})
+}
