@@ -70,6 +70,7 @@ func BenchmarkDecideQuiet100Policies1000Interfaces(b *testing.B) {
 func BenchmarkDecideNextPolicyOf100(b *testing.B) {
 	in, _ := manyPolicies(b, 100, 10)
 	in.Policies[50].Hash = "changed"
+	in.Enactments[50].Spec.ApprovedHash = "changed"
 	b.ReportAllocs()
 	for b.Loop() {
 		if d := Decide(in); d.Spec == nil || d.Spec.Policy != "policy-050" {
