@@ -11,7 +11,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -80,42 +82,81 @@ func TestEveryYAMLBlockIsAnExample(t *testing.T) {
 	}
 }
 
-// refused marks an example that the handler refuses, and how.
-var refused = regexp.MustCompile(`(?m)^# Refused: (.*)$`)
+// template is a place in a desired state that each node fills in.
+var template = regexp.MustCompile(`\{\{ *([a-z]+)\.([^ }]+) *\}\}`)
+
+// filled is a policy's desired state as it might come out on a node.
+func filled(t *testing.T, policy *v1.NodeNetworkConfigurationPolicy) []byte {
+	t.Helper()
+	text := template.ReplaceAllStringFunc(string(policy.Spec.DesiredState.Raw), func(found string) string {
+		part := template.FindStringSubmatch(found)
+		if part[1] != "var" {
+			return "eth1"
+		}
+		variable, ok := policy.Spec.Variables[part[2]]
+		if !ok {
+			t.Errorf("policy %s: there is no variable %q", policy.Name, part[2])
+		}
+		if variable.Default != nil {
+			return *variable.Default
+		}
+		return variable.Values["node1"]
+	})
+	var tree map[string]any
+	if err := json.Unmarshal([]byte(text), &tree); err != nil {
+		t.Fatal(err)
+	}
+	interfaces, _ := tree["interfaces"].([]any)
+	for _, entry := range interfaces {
+		if device := entry.(map[string]any); device["name"] == nil && len(policy.Spec.Match) > 0 {
+			device["name"] = "eth1"
+		}
+	}
+	raw, err := json.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
 
 func TestEveryDesiredStateIsUnderstood(t *testing.T) {
-	for _, name := range append(examples(t), "demos/state.yaml") {
-		t.Run(name, func(t *testing.T) {
-			want := ""
-			if found := refused.FindStringSubmatch(read(t, name)); found != nil {
-				want = found[1]
-			}
-			for _, object := range objects(t, name) {
-				desired, ok, err := unstructured.NestedMap(object.Object, "spec", "desiredState")
-				if err != nil {
+	all, err := Examples(os.DirFS("examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, example := range all {
+		t.Run(example.Name, func(t *testing.T) {
+			for _, manifest := range example.Manifests {
+				var policy v1.NodeNetworkConfigurationPolicy
+				if err := sigsyaml.UnmarshalStrict([]byte(manifest), &policy); err != nil {
 					t.Fatal(err)
 				}
-				if !ok {
+				if policy.Spec.AutoConfig != nil {
 					continue
 				}
-				raw, err := json.Marshal(desired)
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = state.ParseDesired(raw)
-				if got := message(err); got != want {
-					t.Errorf("spec.desiredState of %s: want %q, got %q", object.GetName(), want, got)
+				_, err := state.ParseDesired(filled(t, &policy))
+				if expected := example.Outcome.Status == "Failing" && err != nil && strings.Contains(err.Error(), example.Outcome.Message); err != nil && !expected {
+					t.Errorf("policy %s: %v", policy.Name, err)
 				}
 			}
 		})
 	}
 }
 
-func message(err error) string {
-	if err == nil {
-		return ""
+func TestTheReportIsADesiredState(t *testing.T) {
+	for _, object := range objects(t, "demos/state.yaml") {
+		desired, _, err := unstructured.NestedMap(object.Object, "spec", "desiredState")
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(desired)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := state.ParseDesired(raw); err != nil {
+			t.Error(err)
+		}
 	}
-	return err.Error()
 }
 
 // objects are the Kubernetes objects of a file; a topology has none.
