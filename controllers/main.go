@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap/zapcore"
@@ -15,9 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -25,7 +24,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/controllers/install"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
 )
 
@@ -40,6 +38,13 @@ const (
 
 // errUsage marks what the caller has to change on the command line.
 var errUsage = errors.New("usage")
+
+// Values of --mode and of --output.
+const (
+	distributed = "distributed"
+	centralized = "centralized"
+	outputJSON  = "json"
+)
 
 // leaseName is the Lease that the instances elect their leader by.
 const leaseName = "nmstate-controllers"
@@ -57,6 +62,10 @@ func main() {
 // options are the flags.
 type options struct {
 	kubeconfig     string
+	mode           string
+	once           bool
+	onceTimeout    time.Duration
+	output         string
 	elect          bool
 	electNamespace string
 	metricsAddr    string
@@ -71,9 +80,23 @@ func command() *cobra.Command {
 		Short: "Rolls policies out over the nodes and tells how they fare",
 		Long: `controllers runs once in a cluster. It grants nodes their turn to apply a
 NodeNetworkConfigurationPolicy, no more at once than its maxUnavailable, stops
-a policy that fails, and writes the policies' status.`,
+a policy that fails, and writes the policies' status.
+
+With --mode centralized it also turns the policies into the desired states of
+all nodes, whose handlers run with --mode centralized then. A cluster may go
+from one mode to the other at any time: nothing is applied again.`,
 		Example: `  # On a laptop, without a second instance that could take over
-  controllers --kubeconfig kubeconfig --leader-elect=false --log-level debug`,
+  controllers --kubeconfig kubeconfig --leader-elect=false --log-level debug
+
+  # The policies of all nodes from one place
+  controllers --kubeconfig kubeconfig --mode centralized
+
+  # One pass: roll out until every policy has come to an end, say which, and
+  # exit non-zero if one is Degraded
+  controllers --kubeconfig kubeconfig --once
+
+  # The same for policies and desired states, told as JSON
+  controllers --kubeconfig kubeconfig --mode centralized --once --once-timeout 10m -o json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("%w: unexpected argument %q", errUsage, args[0])
@@ -87,6 +110,9 @@ a policy that fails, and writes the policies' status.`,
 			if err := o.check(); err != nil {
 				return err
 			}
+			if o.once {
+				return once(cmd.Context(), o, cmd.OutOrStdout())
+			}
 			return run(cmd.Context(), o)
 		},
 	}
@@ -98,18 +124,30 @@ a policy that fails, and writes the policies' status.`,
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "file to reach the API server with (default: environment KUBECONFIG, then the pod's service account)")
+	flags.StringVar(&o.mode, "mode", distributed, "who does the nodes' policies: each node's handler (distributed) or this program (centralized)")
+	flags.BoolVar(&o.once, "once", false, "roll out until every policy has come to an end, tell it, and exit")
+	flags.DurationVar(&o.onceTimeout, "once-timeout", 5*time.Minute, "with --once: how long the pass may take")
+	flags.StringVarP(&o.output, "output", "o", "", "with --once: json instead of a line for each policy")
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics; 0 turns it off")
 	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
 	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
-	_ = cmd.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"info", "debug"}, cobra.ShellCompDirectiveNoFileComp))
+	for flag, values := range map[string][]string{
+		"log-level": {"info", "debug"}, "mode": {distributed, centralized}, "output": {outputJSON},
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
 }
 
 func (o *options) check() error {
 	switch {
 	case o.logLevel != "info" && o.logLevel != "debug":
 		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
+	case o.mode != distributed && o.mode != centralized:
+		return fmt.Errorf("%w: --mode %q: want distributed or centralized", errUsage, o.mode)
+	case o.output != "" && (o.output != outputJSON || !o.once):
+		return fmt.Errorf("%w: --output %q: there is json, with --once", errUsage, o.output)
 	case o.elect && o.electNamespace == "":
 		return fmt.Errorf("%w: --leader-election-namespace is empty; name one, or give --leader-elect=false", errUsage)
 	}
@@ -118,6 +156,21 @@ func (o *options) check() error {
 
 // run runs the controllers until the context ends or the Lease is lost.
 func run(ctx context.Context, o options) error {
+	mgr, err := prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := metrics.Registry.Register(rollout.NewPolicyStatus(ctx, mgr.GetClient(), mgr.Elected())); err != nil {
+		return fmt.Errorf("registering metrics: %w", err)
+	}
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running the controllers: %w", err)
+	}
+	return nil
+}
+
+// prepare makes a manager with the controllers of the mode.
+func prepare(ctx context.Context, o options) (ctrl.Manager, error) {
 	level := zapcore.InfoLevel
 	if o.logLevel == "debug" {
 		level = zapcore.DebugLevel
@@ -128,23 +181,17 @@ func run(ctx context.Context, o options) error {
 
 	config, err := connection(o.kubeconfig)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	mgr, err := newManager(config, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := addControllers(mgr); err != nil {
-		return err
+	if err := addControllers(ctx, mgr, o.mode); err != nil {
+		return nil, err
 	}
-	if err := metrics.Registry.Register(rollout.NewPolicyStatus(ctx, mgr.GetClient(), mgr.Elected())); err != nil {
-		return fmt.Errorf("registering metrics: %w", err)
-	}
-	logger.Info("Starting", "version", version, "apiServer", config.Host)
-	if err := mgr.Start(ctx); err != nil {
-		return fmt.Errorf("running the controllers: %w", err)
-	}
-	return nil
+	logger.Info("Starting", "version", version, "mode", o.mode, "apiServer", config.Host)
+	return mgr, nil
 }
 
 // connection finds the cluster as kubectl does: the flag, KUBECONFIG, or the
@@ -179,7 +226,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cache.Options{ByObject: rollout.Cached()},
+		Cache:                         cacheOptions(o.mode),
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 		LeaderElection:                o.elect,
 		LeaderElectionID:              leaseName,
@@ -198,15 +245,4 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("adding the health checks: %w", err)
 	}
 	return mgr, nil
-}
-
-func addControllers(mgr ctrl.Manager) error {
-	wall := clock.RealClock{}
-	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), wall).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("adding the rollout controller: %w", err)
-	}
-	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("adding the install controller: %w", err)
-	}
-	return nil
 }

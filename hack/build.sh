@@ -1,6 +1,7 @@
 #!/bin/bash
 # Builds the given programs into bin/: handler, controllers, lab, control-plane.
-# Only the handler uses cgo: it is linked with libnmstate.
+# The handler uses cgo: it is linked with libnmstate. So are the controllers
+# where the library is there, since they resolve captures in centralized mode.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -35,16 +36,28 @@ handler() {
 	(eval "$settings" && { [ -z "$NMSTATE_REVERT" ] || ln -s "$NMSTATE_REVERT" bin/nmstate-revert; })
 }
 
+controllers() {
+	local settings
+	if [ "$(uname)" = Linux ] && hack/need.sh gcc 2>/dev/null && settings=$(hack/libnmstate.sh --env 2>/dev/null); then
+		say "bin/controllers, with libnmstate"
+		(eval "$settings" && go build -trimpath -ldflags "$stamp" -tags nmstate -o bin/controllers ./controllers)
+		return
+	fi
+	say "bin/controllers, without libnmstate: in centralized mode they refuse policies with captures"
+	CGO_ENABLED=0 go build -trimpath -ldflags "$stamp" -o bin/controllers ./controllers
+}
+
 # Programs without a variable main.version ignore the stamp.
 stamp="-X main.version=$(git describe --tags --always --dirty 2>/dev/null || echo devel)"
 
 mkdir -p bin
 for program; do
 	source=$(source_of "$program")
-	if [ "$program" = handler ]; then
-		handler
+	case $program in handler | controllers)
+		$program
 		continue
-	fi
+		;;
+	esac
 	say "bin/$program"
 	CGO_ENABLED=0 go build -trimpath -ldflags "$stamp" -o "bin/$program" "$source"
 done

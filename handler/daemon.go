@@ -13,8 +13,9 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 )
 
-// daemon runs both halves of the handler until ctx ends. What an earlier
-// process left open is taken back meanwhile: that needs no API server, so it
+// daemon runs the handler until ctx ends. Without its policy half it watches no
+// policies and no enactments: a cache begins with the first who asks. What an
+// earlier process left open is taken back meanwhile: that needs no API server, so it
 // does not wait for one.
 func daemon(ctx context.Context, o options) error {
 	p, err := newParts(ctx, o)
@@ -38,8 +39,10 @@ func daemon(ctx context.Context, o options) error {
 	if err := h.state.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	if err := h.policy.SetupWithManager(ctx, mgr); err != nil {
-		return err
+	if h.policy != nil {
+		if err := h.policy.SetupWithManager(ctx, mgr); err != nil {
+			return err
+		}
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err

@@ -22,6 +22,13 @@ const (
 	exitUsage  = 2
 )
 
+// Values of --mode and of --output.
+const (
+	distributed = "distributed"
+	centralized = "centralized"
+	outputJSON  = "json"
+)
+
 // errUsage marks what the caller has to change on the command line.
 var errUsage = errors.New("usage")
 
@@ -57,12 +64,23 @@ func command() *cobra.Command {
 		Short: "Brings this node's network to what the cluster's policies say, and reports it",
 		Long: `handler runs on a node. It applies the NodeNetworkConfigurationPolicies that
 match the node through nmstate and NetworkManager, takes back what costs the
-node its connectivity, and reports the node's network as its NodeNetworkState.`,
+node its connectivity, and reports the node's network as its NodeNetworkState.
+
+With --mode centralized it leaves the policies to the controllers, which must
+run with --mode centralized as well, and enforces NodeNetworkState.spec alone.
+A cluster may go from one mode to the other at any time: nothing is applied
+again.`,
 		Example: `  # On a node, as a daemon
   handler --node-name "$(hostname)" --kubeconfig /etc/nmstate/kubeconfig
 
+  # The same where the controllers do the policies of all nodes
+  handler --node-name "$(hostname)" --kubeconfig /etc/nmstate/kubeconfig --mode centralized
+
   # One pass: apply what is approved, report, and exit non-zero if something failed
-  handler --node-name node1 --kubeconfig kubeconfig --once`,
+  handler --node-name node1 --kubeconfig kubeconfig --once
+
+  # One pass over NodeNetworkState.spec, whoever wrote it, told as JSON
+  handler --node-name node1 --kubeconfig kubeconfig --mode centralized --once -o json`,
 		Args:          cobra.NoArgs,
 		Version:       version,
 		SilenceUsage:  true,
@@ -89,6 +107,7 @@ node its connectivity, and reports the node's network as its NodeNetworkState.`,
 // options are the flags.
 type options struct {
 	node         string
+	mode         string
 	kubeconfig   string
 	journalDir   string
 	revertHelper string
@@ -96,6 +115,7 @@ type options struct {
 	dnsHost      string
 	once         bool
 	onceTimeout  time.Duration
+	output       string
 	logLevel     string
 	healthAddr   string
 	metricsAddr  string
@@ -104,6 +124,7 @@ type options struct {
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.node, "node-name", os.Getenv("NODE_NAME"), "name of this node in the cluster (default: environment NODE_NAME)")
+	flags.StringVar(&o.mode, "mode", distributed, "who does this node's policies: the handler itself (distributed) or the controllers (centralized)")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "file to reach the API server with (default: environment KUBECONFIG, then the pod's service account)")
 	flags.StringVar(&o.journalDir, "journal-dir", "/var/lib/kubernetes-nmstate", "folder on the node's own disk for the journal")
 	flags.StringVar(&o.revertHelper, "revert-helper", "", "program that computes the way back (default: nmstate-revert beside this program or on the PATH)")
@@ -111,16 +132,25 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.dnsHost, "dns-probe-host", "root-servers.net", "name that the node's name servers must answer for")
 	flags.BoolVar(&o.once, "once", false, "do one pass, report, and exit")
 	flags.DurationVar(&o.onceTimeout, "once-timeout", 5*time.Minute, "with --once: how long the pass may take")
+	flags.StringVarP(&o.output, "output", "o", "", "with --once: json tells on standard output what the pass came to")
 	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
 	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics; 0 turns it off")
-	_ = cmd.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"info", "debug"}, cobra.ShellCompDirectiveNoFileComp))
+	for flag, values := range map[string][]string{
+		"log-level": {"info", "debug"}, "mode": {distributed, centralized}, "output": {outputJSON},
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
 }
 
 func (o *options) complete() error {
 	switch {
 	case o.node == "":
 		return fmt.Errorf("%w: --node-name is required (or environment NODE_NAME)", errUsage)
+	case o.mode != distributed && o.mode != centralized:
+		return fmt.Errorf("%w: --mode %q: want distributed or centralized", errUsage, o.mode)
+	case o.output != "" && (o.output != outputJSON || !o.once):
+		return fmt.Errorf("%w: --output %q: there is json, with --once", errUsage, o.output)
 	case o.logLevel != "info" && o.logLevel != "debug":
 		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
 	case o.probeWindow < time.Second:

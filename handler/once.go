@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"os"
 	"time"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 // oncePoll is how often a pass looks whether somebody else (the rollout
@@ -21,6 +19,16 @@ const oncePoll = 200 * time.Millisecond
 // once is client mode: bring the node to what is approved for it, report, and
 // say with the exit code how it went.
 func once(ctx context.Context, o options) error {
+	var last verdict
+	err := pass(ctx, o, &last)
+	if o.output == outputJSON && !errors.Is(err, errUsage) {
+		return errors.Join(err, last.write(os.Stdout, o.node, err))
+	}
+	return err
+}
+
+// pass takes turns until there is a last word.
+func pass(ctx context.Context, o options, last *verdict) error {
 	ctx, cancel := context.WithTimeout(ctx, o.onceTimeout)
 	defer cancel()
 	p, err := newParts(ctx, o)
@@ -39,9 +47,12 @@ func once(ctx context.Context, o options) error {
 		return fmt.Errorf("taking back what an earlier handler left open: %w", err)
 	}
 	request := reconcile.Request{NamespacedName: client.ObjectKey{Name: o.node}}
-	var waiting string
+	halves := []reconcile.Reconciler{h.state}
+	if h.policy != nil {
+		halves = []reconcile.Reconciler{h.policy, h.state}
+	}
 	for {
-		for _, r := range []reconcile.Reconciler{h.policy, h.state} {
+		for _, r := range halves {
 			if _, err := r.Reconcile(ctx, request); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 				return err
 			}
@@ -50,68 +61,12 @@ func once(ctx context.Context, o options) error {
 			return fmt.Errorf("the pass did not end within %s", o.onceTimeout)
 		}
 		if !h.state.Busy() {
-			var done bool
-			if waiting, done, err = verdict(ctx, direct, o.node); done || err != nil {
-				return err
+			if err := last.look(ctx, direct, o); err != nil || last.waiting == "" {
+				return errors.Join(err, last.failure())
 			}
 		}
 		if !h.state.Wait(ctx, oncePoll) {
-			return fmt.Errorf("the pass did not end within %s: %s", o.onceTimeout, waiting)
+			return fmt.Errorf("the pass did not end within %s: %s", o.onceTimeout, last.waiting)
 		}
 	}
-}
-
-// verdict tells what the pass still waits for, whether it is over, and if so
-// with which failure.
-func verdict(ctx context.Context, c client.Client, node string) (waiting string, done bool, err error) {
-	var nns v1.NodeNetworkState
-	if err := c.Get(ctx, client.ObjectKey{Name: node}, &nns); err != nil {
-		return "for NodeNetworkState " + node, false, client.IgnoreNotFound(err)
-	}
-	if nns.Spec.Managed != nil && !*nns.Spec.Managed {
-		return "", true, nil
-	}
-	if nns.Status.ObservedGeneration != nns.Generation {
-		return fmt.Sprintf("for generation %d of the desired state", nns.Generation), false, nil
-	}
-	var enactments v1.NodeNetworkConfigurationEnactmentList
-	if err := c.List(ctx, &enactments, client.MatchingLabels{v1.EnactmentNodeLabel: node}); err != nil {
-		return "", false, fmt.Errorf("reading the enactments of %s: %w", node, err)
-	}
-	var failures []string
-	for _, e := range enactments.Items {
-		switch {
-		case holds(e.Status.Conditions, v1.EnactmentFailing):
-			failures = append(failures, e.Name+": "+message(e.Status.Conditions, v1.EnactmentFailing))
-		case holds(e.Status.Conditions, v1.EnactmentAborted):
-			failures = append(failures, e.Name+": aborted")
-		case !holds(e.Status.Conditions, v1.EnactmentAvailable):
-			return "for enactment " + e.Name + ": " + message(e.Status.Conditions, v1.EnactmentPending), false, nil
-		}
-	}
-	if holds(nns.Status.Conditions, v1.StateFailing) {
-		failures = append(failures, "desired state of "+node+": "+message(nns.Status.Conditions, v1.StateFailing))
-	}
-	if len(failures) > 0 {
-		return "", true, errors.New(strings.Join(failures, "; "))
-	}
-	return "", true, nil
-}
-
-func holds(conditions []v1.Condition, kind v1.ConditionType) bool {
-	for _, c := range conditions {
-		if c.Type == kind {
-			return c.Status == "True"
-		}
-	}
-	return false
-}
-
-func message(conditions []v1.Condition, kind v1.ConditionType) string {
-	for _, c := range conditions {
-		if c.Type == kind {
-			return c.Message
-		}
-	}
-	return "no report yet"
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
-// parts are what both modes are wired from.
+// parts are what the daemon and a single pass are wired from.
 type parts struct {
 	options options
 	config  *rest.Config
@@ -106,7 +106,8 @@ func isProgram(path string) bool {
 	return err == nil
 }
 
-// handlers are the two halves of a node's handler.
+// handlers are the two halves of a node's handler; policy is nil where the
+// controllers do it.
 type handlers struct {
 	state  *agent.Agent
 	policy *policy.Reconciler
@@ -131,6 +132,9 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTi
 	})
 	if err != nil {
 		return nil, err
+	}
+	if p.options.mode == centralized {
+		return &handlers{state: state}, nil
 	}
 	policies := policy.New(policy.Options{
 		Client: c, Live: live, Node: node, Clock: clock, Events: events,

@@ -1,0 +1,8 @@
+//go:build !nmstate
+
+package main
+
+import "github.com/nmstate/kubernetes-nmstate/controllers/policy"
+
+// captures are refused where the program was built without libnmstate.
+func captures() policy.Captures { return nil }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nmstate/kubernetes-nmstate/controllers/install"
+	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
+)
+
+// cacheOptions are what the manager's one cache holds. A rollout reads little
+// of an object; the policy handler needs the rendered and committed states of
+// enactments and the annotations of nodes as well.
+func cacheOptions(mode string) cache.Options {
+	if mode == centralized {
+		return policy.CacheOptions("")
+	}
+	return cache.Options{ByObject: rollout.Cached()}
+}
+
+func addControllers(ctx context.Context, mgr ctrl.Manager, mode string) error {
+	wall := clock.RealClock{}
+	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), wall).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("adding the rollout controller: %w", err)
+	}
+	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("adding the install controller: %w", err)
+	}
+	if mode != centralized {
+		return nil
+	}
+	// Not the manager's client: that one waits until the cache shows every
+	// write of this process, of whatever node. The policy handler remembers its
+	// own writes.
+	direct, err := client.New(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+		Cache: &client.CacheOptions{Reader: mgr.GetCache()},
+	})
+	if err != nil {
+		return fmt.Errorf("adding the policy handler: %w", err)
+	}
+	handler := policy.New(policy.Options{
+		Client: direct, Live: mgr.GetAPIReader(), Clock: wall,
+		Captures: captures(), Events: mgr.GetEventRecorder("nmstate-handler"),
+	})
+	if err := handler.SetupWithManager(ctx, mgr); err != nil {
+		return fmt.Errorf("adding the policy handler: %w", err)
+	}
+	return nil
+}
