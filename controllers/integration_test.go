@@ -391,7 +391,7 @@ func newCluster(t *testing.T) *cluster {
 	if c.api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
-	c.apply("../deploy/namespace.yaml")
+	c.apply("../deploy/namespace/namespace.yaml")
 	c.apply("../deploy/rbac/controllers.yaml")
 	c.players = startPlayers(ctx, t, c.api)
 	c.runControllers(cancel, impersonating(t, plane.Kubeconfig()))

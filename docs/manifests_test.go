@@ -19,20 +19,32 @@ import (
 
 const deploy = "../deploy"
 
-// resources are the files that deploy/kustomization.yaml lists.
-func resources(t *testing.T) []string {
+// resources are the files that the kustomization of a folder lists, and those
+// of the folders that it lists, relative to deploy/.
+func resources(t *testing.T, folder string) []string {
 	t.Helper()
 	var kustomization struct{ Resources []string }
-	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(deploy, "kustomization.yaml"))), &kustomization); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(deploy, folder, "kustomization.yaml"))), &kustomization); err != nil {
 		t.Fatal(err)
 	}
-	return kustomization.Resources
+	var files []string
+	for _, name := range kustomization.Resources {
+		if name = filepath.Join(folder, name); strings.HasSuffix(name, ".yaml") {
+			files = append(files, name)
+		} else {
+			files = append(files, resources(t, name)...)
+		}
+	}
+	return files
 }
 
-func TestTheKustomizationListsEveryManifest(t *testing.T) {
+func TestTheKustomizationsListEveryManifest(t *testing.T) {
 	var manifests []string
 	err := fs.WalkDir(os.DirFS(deploy), ".", func(name string, entry fs.DirEntry, err error) error {
-		if !entry.IsDir() && strings.HasSuffix(name, ".yaml") && name != "kustomization.yaml" {
+		if entry.IsDir() && name == "overlays" {
+			return fs.SkipDir // Their own files are patches.
+		}
+		if !entry.IsDir() && strings.HasSuffix(name, ".yaml") && entry.Name() != "kustomization.yaml" {
 			manifests = append(manifests, name)
 		}
 		return err
@@ -40,10 +52,12 @@ func TestTheKustomizationListsEveryManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := resources(t)
-	slices.Sort(listed)
-	if difference := cmp.Diff(manifests, listed); difference != "" {
-		t.Errorf("files of deploy/ (-there +listed):\n%s", difference)
+	for _, folder := range []string{".", "overlays/centralized"} {
+		listed := resources(t, folder)
+		slices.Sort(listed)
+		if difference := cmp.Diff(manifests, listed); difference != "" {
+			t.Errorf("files of deploy/ (-there +listed by %s):\n%s", folder, difference)
+		}
 	}
 }
 
@@ -59,7 +73,7 @@ func TestTheAPIServerTakesEveryManifest(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range resources(t) {
+	for _, name := range resources(t, ".") {
 		if !strings.HasPrefix(name, "crds/") { // These are installed.
 			create(filepath.Join(deploy, name))
 		}
