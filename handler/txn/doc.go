@@ -12,7 +12,14 @@
 //	                               Settling ─► Idle (rolled back, or incomplete)
 //
 // Rules that it keeps:
-//   - a probe guards a change only if it passed on the committed state, before;
+//   - a default probe guards a change only if it passed on the committed state,
+//     before; a probe that the change names itself always does;
+//   - each guard has its own time after the apply, and is lost when it is over.
+//     Then the change goes back: as soon as the others have passed or given up
+//     too, so that all that were lost are named, but not later than a grace of
+//     two seconds after the first, however long the others had;
+//   - where a person must confirm, they are asked last, and have their time from
+//     when every other guard has passed;
 //   - a change is committed only after every guard, and the read-back, passed;
 //   - whatever goes wrong after the apply began ends in RollingBack: by the
 //     checkpoint while it lives, by the journal's own revert once it is lost;

@@ -12,7 +12,7 @@ type (
 	// Unwanted: the running change is not wanted any more (edited, deleted,
 	// node no longer managed).
 	Unwanted struct{ Reason string }
-	// BaselineMeasured: these probes pass now, on the committed state.
+	// BaselineMeasured: these default probes pass now, on the committed state.
 	BaselineMeasured struct{ Passed []string }
 	// Armed: the desired state was read live and still holds, and the way
 	// back is on disk.
@@ -32,9 +32,17 @@ type (
 		Refused bool
 	}
 	// ProbePassed: the guard passed on the trial.
-	ProbePassed struct{ Name string }
-	// ProbeLost: the guard did not pass within the window.
-	ProbeLost struct{ Name, Message string }
+	ProbePassed struct {
+		Name string
+		At   time.Time
+	}
+	// ProbeLost: the guard did not pass within its time.
+	ProbeLost struct {
+		Name, Message string
+		At            time.Time
+	}
+	// Confirmed: a person confirmed the change.
+	Confirmed struct{}
 	// Tick: the time is At.
 	Tick struct{ At time.Time }
 	// Committed: the trial is permanent.
@@ -86,6 +94,7 @@ func (Applied) event()          {}
 func (ApplyFailed) event()      {}
 func (ProbePassed) event()      {}
 func (ProbeLost) event()        {}
+func (Confirmed) event()        {}
 func (Tick) event()             {}
 func (Committed) event()        {}
 func (CommitFailed) event()     {}

@@ -25,8 +25,9 @@ const (
 	// checkpointMargin is how much longer than the probe window a checkpoint
 	// lives, so that its expiry never races a commit.
 	checkpointMargin = 30 * time.Second
-	// probeGrace is how long after the window a probe's own answer is waited
-	// for before the window counts as lost without it.
+	// probeGrace is how long after a probe's time its own answer is waited for
+	// before it counts as lost without one, and how long after the first lost
+	// probe the others are heard.
 	probeGrace = 2 * time.Second
 	// maxUndoAttempts bounds the tries to get back; then the transaction ends
 	// as incomplete, so that a better desired state can be applied.
@@ -47,12 +48,20 @@ type Change struct {
 	Hash string `json:"hash"`
 	// Policy that changed; empty for a hand-written desired state.
 	Policy string `json:"policy,omitempty"`
-	// Window is how long the probes may take.
+	// Window is how long the default probes, and the read-back, may take.
 	Window time.Duration `json:"windowNanoseconds"`
+	// Probes guard the change whether they passed before or not, next to the
+	// default ones unless those are dropped.
+	Probes       []Guard `json:"probes,omitempty"`
+	DropDefaults bool    `json:"dropDefaults,omitempty"`
+	// Confirm is how long a person has to confirm the change once everything
+	// else has passed; zero asks nobody.
+	Confirm time.Duration `json:"confirmNanoseconds,omitempty"`
 }
 
-// RollbackAfter is the life that the change's checkpoint needs.
-func (c Change) RollbackAfter() time.Duration { return c.Window + checkpointMargin }
+// RollbackAfter is the life that the change's checkpoint needs: the probes of
+// the longest time, a person after them, and a margin.
+func (c Change) RollbackAfter() time.Duration { return c.longest() + c.Confirm + checkpointMargin }
 
 // Cause is why a change is taken back.
 type Cause struct {
@@ -69,7 +78,8 @@ type Cause struct {
 type State struct {
 	Phase  Phase  `json:"phase"`
 	Change Change `json:"change"`
-	// Guards are the probes that passed before the change.
+	// Guards are the probes that must pass: the default ones that passed
+	// before the change, and the change's own.
 	Guards []string `json:"guards,omitempty"`
 	// Checkpoint of the trial, once it was made.
 	Checkpoint string `json:"checkpoint,omitempty"`
@@ -88,8 +98,10 @@ type State struct {
 	Waiting []string `json:"-"`
 	// LostProbes are the guards that gave up, and why.
 	LostProbes map[string]string `json:"-"`
-	// Until is the end of the probe window, or the time of the next try to
-	// get back.
+	// Began is when the trial was in place.
+	Began time.Time `json:"-"`
+	// Until is when the first guard is lost or was, the end of a person's time,
+	// or the time of the next try to get back.
 	Until time.Time `json:"-"`
 	// UndoAttempts that failed in a row.
 	UndoAttempts int `json:"-"`

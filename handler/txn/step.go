@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -69,7 +68,7 @@ func recovered(e Recovered) (State, []Effect) {
 func (s State) baseline(e Event) (State, []Effect) {
 	switch e := e.(type) {
 	case BaselineMeasured:
-		s.Guards = slices.Sorted(slices.Values(e.Passed))
+		s.Guards = s.Change.guards(e.Passed)
 		return s.to(Arming), []Effect{Arm{}}
 	case Unwanted:
 		return s.finish(v1.TransactionSuperseded, e.Reason)
@@ -107,10 +106,7 @@ func (s State) applying(e Event) (State, []Effect) {
 		if s.Cause != nil {
 			return s.undo()
 		}
-		s.Waiting = append(slices.Clone(s.Guards), ReadBack)
-		s.LostProbes = map[string]string{}
-		s.Until = e.At.Add(s.Change.Window)
-		return s.to(Probing), []Effect{Probe{Names: slices.Clone(s.Waiting)}}
+		return s.trial(e.At)
 	case ApplyFailed:
 		if s.Cause == nil {
 			s.Cause = &Cause{Message: e.Message}
@@ -126,32 +122,46 @@ func (s State) applying(e Event) (State, []Effect) {
 func (s State) probing(e Event) (State, []Effect) {
 	switch e := e.(type) {
 	case ProbePassed:
+		if !slices.Contains(s.Waiting, e.Name) {
+			return s, nil
+		}
 		s.Waiting = without(s.Waiting, e.Name)
 		if len(s.Waiting) == 0 {
-			s.Proven = true
-			return s.to(Committing), []Effect{Commit{}}
+			return s.proven(e.At)
+		}
+		if len(s.LostProbes) == 0 {
+			s.Until = s.nextDeadline()
 		}
 		return s.lostIfAllEnded()
 	case ProbeLost:
 		lost := map[string]string{e.Name: e.Message}
 		maps.Copy(lost, s.LostProbes)
 		s.LostProbes = lost
+		if e.At.Before(s.Until) {
+			s.Until = e.At
+		}
 		return s.lostIfAllEnded()
+	case Confirmed:
+		if s.AwaitsConfirmation() {
+			return s.commit()
+		}
 	case Tick:
+		if s.AwaitsConfirmation() && !e.At.Before(s.Until) {
+			return s.notConfirmed()
+		}
 		if e.At.Before(s.Until.Add(probeGrace)) {
 			return s, nil
 		}
-		return s.probesLost()
+		return s.overdue(e.At).probesLost()
 	case Unwanted:
-		s.Cause = &Cause{Message: e.Reason, Superseded: true}
-		next, effects := s.undo()
-		return next, append([]Effect{StopProbes{}}, effects...)
+		return s.takeBack(Cause{Message: e.Reason, Superseded: true})
 	}
 	return s, nil
 }
 
 // lostIfAllEnded waits until every guard has passed or given up, so that the
-// message can name all that were lost.
+// message can name all that were lost: but not longer than the grace after the
+// first one was, since the change goes back anyway.
 func (s State) lostIfAllEnded() (State, []Effect) {
 	for _, name := range s.Waiting {
 		if _, ended := s.LostProbes[name]; !ended {
@@ -159,27 +169,6 @@ func (s State) lostIfAllEnded() (State, []Effect) {
 		}
 	}
 	return s.probesLost()
-}
-
-// probesLost is final for the change (trying again is another outage), unless
-// only the read-back disagreed: then no connectivity was lost.
-func (s State) probesLost() (State, []Effect) {
-	var lines []string
-	final := false
-	for _, name := range s.Waiting {
-		if message := s.LostProbes[name]; message != "" {
-			lines = append(lines, message)
-		} else {
-			lines = append(lines, name+": no answer")
-		}
-		final = final || name != ReadBack
-	}
-	s.Cause = &Cause{
-		Message: fmt.Sprintf("probing for %s: %s", s.Change.Window, strings.Join(lines, "; ")),
-		Final:   final,
-	}
-	next, effects := s.undo()
-	return next, append([]Effect{StopProbes{}}, effects...)
 }
 
 func (s State) committing(e Event) (State, []Effect) {
@@ -254,9 +243,8 @@ func (s State) checkpointLost(CheckpointLost) (State, []Effect) {
 			return s, []Effect{KillApply{}}
 		}
 	case Probing:
-		s.Lost, s.Cause = true, restarted
-		next, effects := s.undo()
-		return next, append([]Effect{StopProbes{}}, effects...)
+		s.Lost = true
+		return s.takeBack(*restarted)
 	case RollingBack, Settling:
 		// A rollback or comparison that runs still answers; what it says is
 		// worth nothing now, so the way back begins again with the revert.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,9 @@ func parse(t *testing.T, line string) Event {
 		return ""
 	}
 	at := func(n int) time.Time {
+		if arg(n) == "" {
+			return start
+		}
 		d, err := time.ParseDuration(strings.TrimPrefix(arg(n), "+"))
 		if err != nil {
 			t.Fatalf("%q: argument %d: %v", line, n, err)
@@ -87,7 +91,7 @@ func parse(t *testing.T, line string) Event {
 	has := func(word string) bool { return strings.Contains(line+" ", " "+word+" ") }
 	switch words[0] {
 	case "wanted":
-		return Wanted{Change{Generation: 7, Hash: "h", Policy: arg(1), Window: time.Minute}}
+		return Wanted{parseChange(t, words[1:])}
 	case "unwanted":
 		return Unwanted{arg(1)}
 	case "baseline":
@@ -103,9 +107,11 @@ func parse(t *testing.T, line string) Event {
 	case "apply-failed":
 		return ApplyFailed{Message: arg(1), Refused: has("refused")}
 	case "passed":
-		return ProbePassed{arg(1)}
+		return ProbePassed{arg(1), at(2)}
 	case "lost":
-		return ProbeLost{arg(1), arg(2)}
+		return ProbeLost{arg(1), arg(2), at(3)}
+	case "confirmed":
+		return Confirmed{}
 	case "tick":
 		return Tick{at(1)}
 	case "committed":
@@ -132,6 +138,35 @@ func parse(t *testing.T, line string) Event {
 	return nil
 }
 
+// parseChange reads a policy, its probes as probe=NAME/TIMEOUT, confirm=TIME
+// and drop.
+func parseChange(t *testing.T, words []string) Change {
+	t.Helper()
+	duration := func(text string) time.Duration {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	change := Change{Generation: 7, Hash: "h", Policy: words[0], Window: time.Minute}
+	for _, word := range words[1:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "probe":
+			end := strings.LastIndex(value, "/")
+			change.Probes = append(change.Probes, Guard{Name: value[:end], Timeout: duration(value[end+1:])})
+		case "confirm":
+			change.Confirm = duration(value)
+		case "drop":
+			change.DropDefaults = true
+		default:
+			t.Fatalf("unknown word %q", word)
+		}
+	}
+	return change
+}
+
 func parseSettled(words []string) Event {
 	var settled Settled
 	for _, word := range words {
@@ -145,12 +180,20 @@ func parseSettled(words []string) Event {
 	return settled
 }
 
+// listed separates names by a comma where one of them has a space.
+func listed(names []string) string {
+	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, " ") }) {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names, " ")
+}
+
 func show(effects []Effect) string {
 	var out strings.Builder
 	for _, effect := range effects {
 		switch effect := effect.(type) {
 		case Probe:
-			fmt.Fprintf(&out, " Probe(%s)", strings.Join(effect.Names, " "))
+			fmt.Fprintf(&out, " Probe(%s)", listed(effect.Names))
 		case Finish:
 			o := effect.Outcome
 			fmt.Fprintf(&out, " Finish(%s", o.Result)
@@ -158,7 +201,7 @@ func show(effects []Effect) string {
 				out.WriteString(", final")
 			}
 			if len(o.GuardedBy) > 0 {
-				fmt.Fprintf(&out, ", guarded by %s", strings.Join(o.GuardedBy, " "))
+				fmt.Fprintf(&out, ", guarded by %s", listed(o.GuardedBy))
 			}
 			if o.Message != "" {
 				fmt.Fprintf(&out, ", %q", o.Message)
@@ -172,4 +215,24 @@ func show(effects []Effect) string {
 		}
 	}
 	return out.String()
+}
+
+func TestACheckpointOutlivesEveryWait(t *testing.T) {
+	ping := Guard{Name: "ping 192.0.2.1", Timeout: 10 * time.Second}
+	slow := Guard{Name: "http http://192.0.2.1/", Timeout: 10 * time.Minute}
+	for sentence, c := range map[string]struct {
+		change Change
+		want   time.Duration
+	}{
+		"the window of the default probes":               {Change{Window: time.Minute}, 90 * time.Second},
+		"a probe of less time does not shorten it":       {Change{Window: time.Minute, Probes: []Guard{ping}}, 90 * time.Second},
+		"a probe of more time lengthens it":              {Change{Window: time.Minute, Probes: []Guard{ping, slow}}, 10*time.Minute + 30*time.Second},
+		"a person has their time after the probes' time": {Change{Window: time.Minute, Confirm: 5 * time.Minute}, 6*time.Minute + 30*time.Second},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if got := c.change.RollbackAfter(); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
 }
