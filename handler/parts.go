@@ -113,7 +113,7 @@ type handlers struct {
 	policy *policy.Reconciler
 }
 
-func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithTicker, events policy.Recorder) (*handlers, error) {
+func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithDelayedExecution, events policy.Recorder) (*handlers, error) {
 	node := p.options.node
 	prober := probe.New(probe.Options{
 		Clock: clock, DNSHost: p.options.dnsHost, KubeConfig: p.config, NodeName: node,

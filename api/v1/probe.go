@@ -18,6 +18,10 @@ const (
 	maxHostLabel = 63
 )
 
+// DefaultProbesDrop is the value of spec.defaultProbes with which only the
+// probes that are listed guard a change.
+const DefaultProbesDrop = "Drop"
+
 // Name is what a probe is called where guards are listed: its type and target,
 // such as "ping 192.0.2.1", or "confirm".
 func (p Probe) Name() string {

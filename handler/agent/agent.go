@@ -30,7 +30,7 @@ type Options struct {
 	Prober  probe.Prober
 	Journal journal.Journal
 	Boot    journal.Boot
-	Clock   clock.WithTicker
+	Clock   clock.WithDelayedExecution
 	// Spawn runs a task beside the turns.
 	Spawn func(task func())
 	// Window is how long the probes may take where the desired state does not say.
@@ -68,6 +68,8 @@ type Agent struct {
 	shown *reading
 	// left is what an earlier process left open, until Recover takes it on.
 	left *journal.Entry
+	// asked is what was told about the wait for a person.
+	asked asked
 	// unreported: the record holds an outcome that the API server was not told.
 	unreported bool
 
@@ -109,6 +111,9 @@ func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 	if a.machine.Running() {
 		if err := a.checkWanted(ctx); err != nil {
 			return reconcile.Result{}, err
+		}
+		if a.machine.AwaitsConfirmation() {
+			a.awaitConfirmation(ctx)
 		}
 		if a.machine.WaitsToUndo() {
 			// Mostly for NetworkManager, which may stay away: that is to be told.
@@ -154,13 +159,17 @@ func (a *Agent) checkWanted(ctx context.Context) error {
 	if err != nil || nns == nil {
 		return err
 	}
+	a.stepIfUnwanted(ctx, nns)
+	return nil
+}
+
+func (a *Agent) stepIfUnwanted(ctx context.Context, nns *v1.NodeNetworkState) {
 	switch {
 	case !managed(nns):
 		a.step(ctx, txn.Unwanted{Reason: "the node is no longer managed"})
 	case nns.Generation > a.machine.Change.Generation && hashOf(nns.Spec.DesiredState) != a.machine.Change.Hash:
 		a.step(ctx, txn.Unwanted{Reason: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation)})
 	}
-	return nil
 }
 
 // nodeState is the node's NodeNetworkState from the cache; nil when there is none.

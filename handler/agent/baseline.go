@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -61,10 +62,11 @@ func (a *Agent) keepWarm(ctx context.Context) {
 	if !a.warm.begin() {
 		return
 	}
-	a.measure(context.WithoutCancel(ctx), nil, warmAttempt, nil, func(passed map[string]bool) { a.warm.end(passed) })
+	a.measure(context.WithoutCancel(ctx), a.Prober.Names(), nil, warmAttempt, nil, func(passed map[string]bool) { a.warm.end(passed) })
 }
 
-// measureBaseline asks every probe once and waits for those that passed
+// measureBaseline asks every default probe once, unless the change does without
+// them, and waits for those that passed
 // lately; one that did not pass counts if it answers no later than they do.
 // Side by side with them it reads the state that the change starts from.
 func (a *Agent) measureBaseline(ctx context.Context) {
@@ -73,30 +75,33 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 	if lately == nil {
 		attempt = warmAttempt
 	}
+	names := a.Prober.Names()
+	if a.machine.Change.DropDefaults {
+		names = nil
+	}
 	entry := a.entry
 	var before state.State
 	var unread error
 	read := func() { before, unread = a.Backend.Show(taskCtx) }
-	a.measure(taskCtx, lately, attempt, read, func(passed map[string]bool) {
+	a.measure(taskCtx, names, lately, attempt, read, func(passed map[string]bool) {
 		if unread == nil {
 			entry.Before = before.JSON()
 		}
-		var names []string
+		var good []string
 		for name, ok := range passed {
 			if ok {
-				names = append(names, name)
+				good = append(good, name)
 			}
 		}
-		a.inbox.put(letter{task: number, event: txn.BaselineMeasured{Passed: names}, entry: &entry})
+		a.inbox.put(letter{task: number, event: txn.BaselineMeasured{Passed: good}, entry: &entry})
 		a.poke()
 	})
 }
 
-// measure asks every probe once, side by side, and calls done once: when all
+// measure asks the probes once, side by side, and calls done once: when all
 // that passed lately have answered, or, where nothing is known, all have; and
 // what is to be done beside them, if anything, is done.
-func (a *Agent) measure(ctx context.Context, lately map[string]bool, attempt time.Duration, beside func(), done func(passed map[string]bool)) {
-	names := a.Prober.Names()
+func (a *Agent) measure(ctx context.Context, names []string, lately map[string]bool, attempt time.Duration, beside func(), done func(passed map[string]bool)) {
 	round := &round{passed: map[string]bool{}, awaited: map[string]bool{}, done: done}
 	if beside != nil {
 		round.awaited[""] = true
@@ -116,7 +121,7 @@ func (a *Agent) measure(ctx context.Context, lately map[string]bool, attempt tim
 	}
 	for _, name := range names {
 		a.Spawn(func() {
-			attemptCtx, cancel := context.WithTimeout(ctx, attempt)
+			attemptCtx, cancel := deadline.After(ctx, a.Clock, attempt)
 			defer cancel()
 			round.answer(name, a.Prober.Probe(attemptCtx, name) == nil)
 		})

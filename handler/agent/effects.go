@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -52,7 +53,7 @@ func (a *Agent) startArm(ctx context.Context) {
 // and completes the journal's entry.
 func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry) (*journal.Entry, *txn.Cause) {
 	var nns v1.NodeNetworkState
-	readCtx, cancel := context.WithTimeout(ctx, liveReadTimeout)
+	readCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
 	defer cancel()
 	if err := a.Live.Get(readCtx, client.ObjectKey{Name: a.Node}, &nns); err != nil {
 		return nil, &txn.Cause{Message: fmt.Sprintf("arming: reading NodeNetworkState %s live: %v", a.Node, err)}
@@ -121,27 +122,30 @@ func (a *Agent) startApply(ctx context.Context) {
 	})
 }
 
-// startProbes runs every guard until it passes or the window ends.
+// startProbes runs every guard until it passes or its time ends.
 func (a *Agent) startProbes(ctx context.Context, names []string) {
-	entry, window := a.entry, a.machine.Until.Sub(a.Clock.Now())
+	entry, trial := a.entry, a.machine
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	for _, name := range names {
 		a.Spawn(func() {
-			windowCtx, cancel := context.WithTimeout(taskCtx, window)
+			window := trial.Deadline(name).Sub(a.Clock.Now())
+			windowCtx, cancel := deadline.After(taskCtx, a.Clock, window)
 			defer cancel()
 			var err error
-			passed := letter{task: number, event: txn.ProbePassed{Name: name}}
+			passed := letter{task: number}
 			if name == txn.ReadBack {
 				back := &readBack{backend: a.Backend, desired: entry.Change, changes: a.inbox.count}
 				err = probe.Until(windowCtx, a.Clock, back, name, readBackInterval, window)
 				passed.shown = &back.shown
 			} else {
-				err = probe.Until(windowCtx, a.Clock, a.Prober, name, probeInterval, probeAttempt)
+				interval, attempt := pace(trial.Change, name)
+				err = probe.Until(windowCtx, a.Clock, a.Prober, name, interval, attempt)
 			}
 			if err != nil {
-				a.post(number, txn.ProbeLost{Name: name, Message: err.Error()})
+				a.post(number, txn.ProbeLost{Name: name, Message: err.Error(), At: a.Clock.Now()})
 				return
 			}
+			passed.event = txn.ProbePassed{Name: name, At: a.Clock.Now()}
 			a.inbox.put(passed)
 			a.poke()
 		})
@@ -265,11 +269,11 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 	if err != nil {
 		return txn.Settled{Differences: []string{err.Error()}, Missing: []string{err.Error()}}
 	}
-	deadline := a.Clock.Now().Add(settleWindow)
+	end := a.Clock.Now().Add(settleWindow)
 	for {
 		settled := a.compare(ctx, before, desired)
 		done := len(settled.Differences) == 0 || (entry.Transaction.Proven && len(settled.Missing) == 0)
-		if done || !a.Clock.Now().Before(deadline) || ctx.Err() != nil {
+		if done || !a.Clock.Now().Before(end) || ctx.Err() != nil {
 			return settled
 		}
 		timer := a.Clock.NewTimer(settleInterval)

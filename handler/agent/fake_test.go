@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -221,12 +222,15 @@ func (m mortalJournal) Close(record journal.Record) error {
 	return m.Files.Close(record)
 }
 
-// probes pass unless the host has the interface "cut".
+// probes pass unless the host has the interface "cut"; no port is ever open.
 type probes struct{ host *host }
 
 func (p probes) Names() []string { return []string{probe.APIServer, probe.DefaultGateway} }
 
 func (p probes) Probe(_ context.Context, name string) error {
+	if strings.HasPrefix(name, "tcp ") {
+		return errors.New(name + ": connection refused")
+	}
 	if name == probe.APIServer && p.host.has("cut") {
 		return errors.New("api-server: no answer")
 	}

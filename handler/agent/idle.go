@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -56,7 +57,7 @@ func (a *Agent) reportOnly(ctx context.Context) (reconcile.Result, error) {
 // makes that wait for the API server.
 func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
 	const reportAttempt = 2 * time.Second
-	shortCtx, cancel := context.WithTimeout(ctx, reportAttempt)
+	shortCtx, cancel := deadline.After(ctx, a.Clock, reportAttempt)
 	defer cancel()
 	a.shown = nil // What was read back is not proven.
 	if _, err := a.reportOnly(shortCtx); err != nil {
@@ -80,9 +81,12 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	}
 	policy := changedPolicy(nns.Spec.Sources, committed)
 	a.entry = journal.Entry{Since: a.Clock.Now(), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw)}
-	change := txn.Change{Generation: nns.Generation, Hash: hash, Policy: policy, Window: a.window(nns)}
+	change := a.guarded(nns, txn.Change{Generation: nns.Generation, Hash: hash, Policy: policy})
 
 	desired, err := state.ParseDesired(nns.Spec.DesiredState.Raw)
+	if err == nil {
+		err = v1.CheckProbes("spec.probes", nns.Spec.Probes)
+	}
 	if err != nil {
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Final: true, Message: "reading the desired state: " + oneLine(err)})
 		return 0, nil

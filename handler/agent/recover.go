@@ -40,7 +40,7 @@ func (a *Agent) Recover(ctx context.Context) error {
 }
 
 // Complete takes turns until no transaction runs, or until ctx ends. They need
-// nothing but the node: whoever calls Reconcile with a client that has no cache
+// nothing but the node, except to hear a person's confirmation: whoever calls Reconcile with a client that has no cache
 // would wait in it for the API server that the change has just cut off.
 func (a *Agent) Complete(ctx context.Context) error {
 	for a.turnUntilIdle(ctx) {
@@ -51,12 +51,15 @@ func (a *Agent) Complete(ctx context.Context) error {
 	return nil
 }
 
-// turnUntilIdle takes a turn without the API server and tells whether the
+// turnUntilIdle takes a turn that waits for no API server and tells whether the
 // transaction still runs.
 func (a *Agent) turnUntilIdle(ctx context.Context) bool {
 	a.turn.Lock()
 	defer a.turn.Unlock()
 	a.drain(ctx)
+	if a.machine.AwaitsConfirmation() {
+		a.awaitConfirmation(ctx)
+	}
 	return a.machine.Running()
 }
 

@@ -42,11 +42,11 @@ func (a *Agent) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// ofThisNode leaves out what our own reports cause: only the spec, the labels
-// and a deletion matter.
+// ofThisNode leaves out what our own reports cause: only the spec, the labels,
+// a confirmation and a deletion matter.
 func (a *Agent) ofThisNode() predicate.Predicate {
 	ours := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == a.Node })
-	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{})
+	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, confirmationChanged())
 	notUpdate := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 	return predicate.And(ours, predicate.Or(changed, notUpdate))
 }

@@ -209,7 +209,7 @@ func try(t *testing.T, l *probe.Live, name, want string) {
 	t.Helper()
 	const patience = 20 * time.Second
 	for deadline := time.Now().Add(patience); ; {
-		err := probe.Once(t.Context(), l, []string{name}, time.Second)[name]
+		err := probe.Once(t.Context(), clock.RealClock{}, l, []string{name}, time.Second)[name]
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -261,7 +261,7 @@ func TestDefaultGateway(t *testing.T) {
 	try(t, l, probe.DefaultGateway, "default-gateway: the main routing table has no default gateway")
 
 	route := g.route(t, "192.0.2.9")
-	err := probe.Once(t.Context(), l, []string{probe.DefaultGateway}, 300*time.Millisecond)[probe.DefaultGateway]
+	err := probe.Once(t.Context(), clock.RealClock{}, l, []string{probe.DefaultGateway}, 300*time.Millisecond)[probe.DefaultGateway]
 	if err == nil || !strings.Contains(err.Error(), "192.0.2.9") {
 		t.Errorf("a gateway that is not there: %v", err)
 	}
@@ -289,7 +289,7 @@ func TestDefaultGatewayThatIsLinkLocal(t *testing.T) {
 			l := probe.New(bareOptions(t))
 			try(t, l, probe.DefaultGateway, "")
 			check(t, g.handle.AddrDel(g.link, address))
-			err := probe.Once(t.Context(), l, []string{probe.DefaultGateway}, time.Second)[probe.DefaultGateway]
+			err := probe.Once(t.Context(), clock.RealClock{}, l, []string{probe.DefaultGateway}, time.Second)[probe.DefaultGateway]
 			if err == nil || !strings.Contains(err.Error(), "fe80::1%up0") {
 				t.Error(err)
 			}
@@ -303,7 +303,7 @@ func TestPingIgnoresOthers(t *testing.T) {
 	l := probe.New(bareOptions(t))
 	dead := make(chan error, 1)
 	go func() {
-		dead <- probe.Once(t.Context(), l, []string{probe.DefaultGateway}, 3*time.Second)[probe.DefaultGateway]
+		dead <- probe.Once(t.Context(), clock.RealClock{}, l, []string{probe.DefaultGateway}, 3*time.Second)[probe.DefaultGateway]
 	}()
 	// Raw sockets see these answers too.
 	for range 20 {

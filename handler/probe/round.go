@@ -7,16 +7,18 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 )
 
 // Until repeats a probe until it passes or ctx ends. An attempt may take as
 // long as attempt, and the next one starts interval after it failed. The error
 // is that of the last attempt that had its full time: what ctx cut short says
 // nothing about the network.
-func Until(ctx context.Context, clock clock.WithTicker, prober Prober, name string, interval, attempt time.Duration) error {
+func Until(ctx context.Context, clock clock.WithDelayedExecution, prober Prober, name string, interval, attempt time.Duration) error {
 	var last error
 	for {
-		err := once(ctx, prober, name, attempt)
+		err := once(ctx, clock, prober, name, attempt)
 		if err == nil {
 			return nil
 		}
@@ -31,11 +33,11 @@ func Until(ctx context.Context, clock clock.WithTicker, prober Prober, name stri
 
 // Once tries the probes side by side, each for as long as attempt, and returns
 // what each of them said; nil means that it passed.
-func Once(ctx context.Context, prober Prober, names []string, attempt time.Duration) map[string]error {
+func Once(ctx context.Context, clock clock.WithDelayedExecution, prober Prober, names []string, attempt time.Duration) map[string]error {
 	answers := make([]error, len(names))
 	var group sync.WaitGroup
 	for i, name := range names {
-		group.Go(func() { answers[i] = once(ctx, prober, name, attempt) })
+		group.Go(func() { answers[i] = once(ctx, clock, prober, name, attempt) })
 	}
 	group.Wait()
 
@@ -46,18 +48,18 @@ func Once(ctx context.Context, prober Prober, names []string, attempt time.Durat
 	return outcome
 }
 
-func once(ctx context.Context, prober Prober, name string, attempt time.Duration) error {
+func once(ctx context.Context, clock clock.WithDelayedExecution, prober Prober, name string, attempt time.Duration) error {
 	// A probe that ignores its context must not pass after the end.
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: not tried: %w", name, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, attempt)
+	ctx, cancel := deadline.After(ctx, clock, attempt)
 	defer cancel()
 	return prober.Probe(ctx, name)
 }
 
 // wait returns false when ctx ended first.
-func wait(ctx context.Context, clock clock.WithTicker, interval time.Duration) bool {
+func wait(ctx context.Context, clock clock.Clock, interval time.Duration) bool {
 	if ctx.Err() != nil {
 		return false
 	}

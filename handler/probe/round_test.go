@@ -40,18 +40,21 @@ func (s *scripted) tried() int {
 	return s.tries
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
+// watched is a clock that tells of the timers that are set on it: the waits
+// between two tries.
+type watched struct {
+	*testclock.FakeClock
+	timers chan time.Duration
+}
+
+func (w watched) NewTimer(d time.Duration) clock.Timer {
+	timer := w.FakeClock.NewTimer(d)
+	w.timers <- d
+	return timer
 }
 
 func TestUntilRepeatsAfterTheInterval(t *testing.T) {
-	fake := testclock.NewFakeClock(time.Unix(1000, 0))
+	fake := watched{testclock.NewFakeClock(time.Unix(1000, 0)), make(chan time.Duration)}
 	s := &scripted{probe: func(_ context.Context, _ string, try int) error {
 		if try < 3 {
 			return fmt.Errorf("try %d", try)
@@ -61,7 +64,9 @@ func TestUntilRepeatsAfterTheInterval(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- probe.Until(t.Context(), fake, s, "dns", time.Second, time.Minute) }()
 	for try := 1; try < 3; try++ {
-		eventually(t, "the interval is waited for", fake.HasWaiters)
+		if waited := <-fake.timers; waited != time.Second {
+			t.Fatalf("it waits for %s", waited)
+		}
 		if got := s.tried(); got != try {
 			t.Fatalf("%d tries before the interval was over", got)
 		}
@@ -130,7 +135,7 @@ func TestOnceAsksSideBySide(t *testing.T) {
 		return nil
 	}}
 	got := map[string]string{}
-	for name, err := range probe.Once(t.Context(), s, []string{"a", "b", "c"}, time.Minute) {
+	for name, err := range probe.Once(t.Context(), clock.RealClock{}, s, []string{"a", "b", "c"}, time.Minute) {
 		got[name] = fmt.Sprint(err)
 	}
 	want := map[string]string{"a": "<nil>", "b": "b: down", "c": "<nil>"}

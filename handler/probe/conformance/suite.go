@@ -16,7 +16,7 @@ import (
 type Subject struct {
 	Prober probe.Prober
 	// Clock paces the repetition of a probe.
-	Clock clock.WithTicker
+	Clock clock.WithDelayedExecution
 	// Cut makes the target of a probe, and maybe those of others, unreachable.
 	Cut func(name string)
 	// Mend takes a Cut back.
@@ -51,7 +51,7 @@ func names(t *testing.T, s Subject) []string {
 		t.Errorf("empty or doubled names: %q", first)
 	}
 	for _, name := range first {
-		_ = probe.Once(t.Context(), s.Prober, []string{name}, attempt)
+		_ = probe.Once(t.Context(), s.Clock, s.Prober, []string{name}, attempt)
 	}
 	if second := s.Prober.Names(); !slices.Equal(first, second) {
 		t.Errorf("first %q, then %q", first, second)
@@ -84,7 +84,7 @@ func ended(t *testing.T, s Subject) {
 func dead(t *testing.T, s Subject, name string) {
 	eventually(t, s, name)
 	s.Cut(name)
-	err := probe.Once(t.Context(), s.Prober, []string{name}, attempt)[name]
+	err := probe.Once(t.Context(), s.Clock, s.Prober, []string{name}, attempt)[name]
 	switch {
 	case err == nil:
 		t.Fatal("it passed")

@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+const (
+	// confirmTimeout is how long a person has where the probe does not say.
+	confirmTimeout = 5 * time.Minute
+	// httpAttempt is more than probeAttempt: a server that works may think.
+	httpAttempt = 5 * time.Second
+	// askAttempt bounds each talk with the API server while a person is waited
+	// for, askInterval is the time until one that failed is tried again.
+	askAttempt  = 2 * time.Second
+	askInterval = 10 * time.Second
+)
+
+// guarded adds to a change what shall guard it.
+func (a *Agent) guarded(nns *v1.NodeNetworkState, change txn.Change) txn.Change {
+	change.Window = a.window(nns)
+	change.DropDefaults = nns.Spec.DefaultProbes == v1.DefaultProbesDrop
+	for _, p := range nns.Spec.Probes {
+		if p.Type == v1.ProbeConfirm {
+			change.Confirm = secondsOr(p.TimeoutSeconds, confirmTimeout)
+			continue
+		}
+		change.Probes = append(change.Probes, txn.Guard{
+			Name: p.Name(), Timeout: secondsOr(p.TimeoutSeconds, change.Window), Interval: secondsOr(p.IntervalSeconds, 0),
+		})
+	}
+	return change
+}
+
+func secondsOr(seconds *int32, fallback time.Duration) time.Duration {
+	if seconds == nil {
+		return fallback
+	}
+	return time.Duration(*seconds) * time.Second
+}
+
+// pace is the time between two tries of a guard, and how long one may take.
+func pace(change txn.Change, name string) (interval, attempt time.Duration) {
+	interval, attempt = probeInterval, probeAttempt
+	for _, guard := range change.Probes {
+		if guard.Name == name && guard.Interval > 0 {
+			interval = guard.Interval
+		}
+	}
+	if strings.HasPrefix(name, string(v1.ProbeHTTP)+" ") {
+		attempt = httpAttempt
+	}
+	return interval, attempt
+}
+
+// asked is what was said about the wait for a person.
+type asked struct {
+	// about is the end of the wait that was told: another wait has another one.
+	about time.Time
+	// again is when a report that failed is tried again.
+	again time.Time
+}
+
+// awaitConfirmation is the part of a turn in which only a person is waited for.
+// Every other guard has passed, so the API server can mostly be reached; where
+// it cannot, no turn waits long for it.
+func (a *Agent) awaitConfirmation(ctx context.Context) {
+	shortCtx, cancel := deadline.After(ctx, a.Clock, askAttempt)
+	defer cancel()
+	nns, err := a.nodeState(shortCtx)
+	if err != nil || nns == nil {
+		logf.FromContext(ctx).V(1).Info("the confirmation cannot be read now", "cause", fmt.Sprint(err))
+		return
+	}
+	a.stepIfUnwanted(ctx, nns)
+	switch {
+	case !a.machine.AwaitsConfirmation():
+	case confirms(nns, a.machine.Change):
+		a.step(ctx, txn.Confirmed{})
+	default:
+		a.ask(shortCtx, nns)
+	}
+}
+
+// confirms tells whether the annotation is about what runs: the generation that
+// began it, or a later one that wants the same.
+func confirms(nns *v1.NodeNetworkState, change txn.Change) bool {
+	generation, err := strconv.ParseInt(nns.Annotations[v1.ConfirmAnnotation], 10, 64)
+	return err == nil && change.Generation <= generation && generation <= nns.Generation
+}
+
+// ask reports once that a person is waited for, and how to confirm. Of the
+// trial itself nothing is reported: it may not last.
+func (a *Agent) ask(ctx context.Context, nns *v1.NodeNetworkState) {
+	now, until := a.Clock.Now(), a.machine.Until
+	if a.asked.about.Equal(until) || now.Before(a.asked.again) {
+		return
+	}
+	a.asked.again = now.Add(askInterval)
+	base := a.newest(nns)
+	written := base.DeepCopy()
+	written.Status.Transaction = &v1.Transaction{
+		Generation: a.machine.Change.Generation, Phase: string(txn.Probing), Since: *reported(a.entry.Since),
+		Policy: a.machine.Change.Policy, Sources: v1.PlainSources(a.entry.Sources), GuardedBy: a.machine.Guards,
+		Message: fmt.Sprintf("waiting for confirmation until %s: %s", until.UTC().Format("15:04:05Z"), a.howToConfirm()),
+	}
+	if err := a.Client.Status().Patch(ctx, written, client.MergeFrom(base)); err != nil {
+		logf.FromContext(ctx).Info("cannot report that the change waits for confirmation", "until", until, "command", a.howToConfirm(), "cause", err.Error())
+		return
+	}
+	logf.FromContext(ctx).Info("waiting for confirmation", "until", until, "command", a.howToConfirm())
+	a.written, a.asked = written, asked{about: until}
+}
+
+// howToConfirm is the command for the object that a person wrote: the policy,
+// or the node's own desired state.
+func (a *Agent) howToConfirm() string {
+	for _, source := range a.entry.Sources {
+		if source.Policy == a.machine.Change.Policy {
+			return annotate("nncp", source.Policy, source.Generation)
+		}
+	}
+	return annotate("nns", a.Node, a.machine.Change.Generation)
+}
+
+func annotate(kind, name string, generation int64) string {
+	return fmt.Sprintf("kubectl annotate --overwrite %s %s %s=%d", kind, name, v1.ConfirmAnnotation, generation)
+}
+
+// confirmationChanged lets the annotation through that a person writes.
+func confirmationChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetAnnotations()[v1.ConfirmAnnotation] != e.ObjectNew.GetAnnotations()[v1.ConfirmAnnotation]
+	}}
+}
