@@ -55,6 +55,9 @@ func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfig
 		m.renderings[policy.UID] = known
 	}
 	p.Rendering, p.Captured, p.Err = known.Rendering, known.captured, known.err
+	if p.Err == nil {
+		p.Err = v1.CheckProbes("spec.probes", p.Probes)
+	}
 	return p
 }
 

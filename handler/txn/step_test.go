@@ -78,16 +78,7 @@ func parse(t *testing.T, line string) Event {
 		}
 		return ""
 	}
-	at := func(n int) time.Time {
-		if arg(n) == "" {
-			return start
-		}
-		d, err := time.ParseDuration(strings.TrimPrefix(arg(n), "+"))
-		if err != nil {
-			t.Fatalf("%q: argument %d: %v", line, n, err)
-		}
-		return start.Add(d)
-	}
+	at := func(n int) time.Time { return parseTime(t, arg(n)) }
 	has := func(word string) bool { return strings.Contains(line+" ", " "+word+" ") }
 	switch words[0] {
 	case "wanted":
@@ -136,6 +127,18 @@ func parse(t *testing.T, line string) Event {
 	}
 	t.Fatalf("unknown event %q", line)
 	return nil
+}
+
+func parseTime(t *testing.T, text string) time.Time {
+	t.Helper()
+	if text == "" {
+		return start
+	}
+	d, err := time.ParseDuration(strings.TrimPrefix(text, "+"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start.Add(d)
 }
 
 // parseChange reads a policy, its probes as probe=NAME/TIMEOUT, confirm=TIME
