@@ -5,6 +5,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,6 +128,10 @@ func newFleet(ctx context.Context, topology string) {
 		f.pristine[n.Name] = snap(ctx, n)
 	}
 	GinkgoWriter.Printf("a new lab of %d nodes in %.1f s\n", len(f.Nodes()), time.Since(started).Seconds())
+}
+
+func (s snapshot) equal(other snapshot) bool {
+	return slices.Equal(s.Kernel, other.Kernel) && maps.Equal(s.Profiles, other.Profiles)
 }
 
 func snap(ctx context.Context, n *lab.Node) snapshot {
