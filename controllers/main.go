@@ -25,6 +25,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
 // version is stamped by the linker.
@@ -66,6 +67,7 @@ type options struct {
 	once           bool
 	onceTimeout    time.Duration
 	output         string
+	protected      []string
 	elect          bool
 	electNamespace string
 	metricsAddr    string
@@ -128,6 +130,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.once, "once", false, "roll out until every policy has come to an end, tell it, and exit")
 	flags.DurationVar(&o.onceTimeout, "once-timeout", 5*time.Minute, "with --once: how long the pass may take")
 	flags.StringVarP(&o.output, "output", "o", "", "with --once: json instead of a line for each policy")
+	flags.StringSliceVar(&o.protected, "protected-interfaces", desired.DefaultProtected(), "with --mode centralized: patterns of the names of interfaces that belong to other owners: no policy may take one")
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics; 0 turns it off")
@@ -146,6 +149,8 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
 	case o.mode != distributed && o.mode != centralized:
 		return fmt.Errorf("%w: --mode %q: want distributed or centralized", errUsage, o.mode)
+	case desired.CheckProtected(o.protected) != nil:
+		return fmt.Errorf("%w: --protected-interfaces: %w", errUsage, desired.CheckProtected(o.protected))
 	case o.output != "" && (o.output != outputJSON || !o.once):
 		return fmt.Errorf("%w: --output %q: there is json, with --once", errUsage, o.output)
 	case o.elect && o.electNamespace == "":
@@ -187,7 +192,7 @@ func prepare(ctx context.Context, o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := addControllers(ctx, mgr, o.mode); err != nil {
+	if err := addControllers(ctx, mgr, o); err != nil {
 		return nil, err
 	}
 	logger.Info("Starting", "version", version, "mode", o.mode, "apiServer", config.Host)

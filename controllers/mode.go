@@ -24,7 +24,7 @@ func cacheOptions(mode string) cache.Options {
 	return cache.Options{ByObject: rollout.Cached()}
 }
 
-func addControllers(ctx context.Context, mgr ctrl.Manager, mode string) error {
+func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	wall := clock.RealClock{}
 	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), wall).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("adding the rollout controller: %w", err)
@@ -32,7 +32,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, mode string) error {
 	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("adding the install controller: %w", err)
 	}
-	if mode != centralized {
+	if o.mode != centralized {
 		return nil
 	}
 	// Not the manager's client: that one waits until the cache shows every
@@ -47,7 +47,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, mode string) error {
 	}
 	handler := policy.New(policy.Options{
 		Client: direct, Live: mgr.GetAPIReader(), Clock: wall,
-		Captures: captures(), Events: mgr.GetEventRecorder("nmstate-handler"),
+		Captures: captures(), Protected: o.protected, Events: mgr.GetEventRecorder("nmstate-handler"),
 	})
 	if err := handler.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("adding the policy handler: %w", err)

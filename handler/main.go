@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
 // version is stamped by the linker.
@@ -113,6 +114,7 @@ type options struct {
 	revertHelper string
 	probeWindow  time.Duration
 	dnsHost      string
+	protected    []string
 	once         bool
 	onceTimeout  time.Duration
 	output       string
@@ -130,6 +132,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.revertHelper, "revert-helper", "", "program that computes the way back (default: nmstate-revert beside this program or on the PATH)")
 	flags.DurationVar(&o.probeWindow, "probe-window", 2*time.Minute, "how long after an apply the probes may take, where the policy does not say")
 	flags.StringVar(&o.dnsHost, "dns-probe-host", "root-servers.net", "name that the node's name servers must answer for")
+	flags.StringSliceVar(&o.protected, "protected-interfaces", desired.DefaultProtected(), "patterns of the names of interfaces that belong to other owners: no policy may take one")
 	flags.BoolVar(&o.once, "once", false, "do one pass, report, and exit")
 	flags.DurationVar(&o.onceTimeout, "once-timeout", 5*time.Minute, "with --once: how long the pass may take")
 	flags.StringVarP(&o.output, "output", "o", "", "with --once: json tells on standard output what the pass came to")
@@ -153,6 +156,8 @@ func (o *options) complete() error {
 		return fmt.Errorf("%w: --output %q: there is json, with --once", errUsage, o.output)
 	case o.logLevel != "info" && o.logLevel != "debug":
 		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
+	case desired.CheckProtected(o.protected) != nil:
+		return fmt.Errorf("%w: --protected-interfaces: %w", errUsage, desired.CheckProtected(o.protected))
 	case o.probeWindow < time.Second:
 		return fmt.Errorf("%w: --probe-window %s: want at least 1s", errUsage, o.probeWindow)
 	}

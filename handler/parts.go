@@ -138,7 +138,7 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithDe
 	}
 	policies := policy.New(policy.Options{
 		Client: c, Live: live, Node: node, Clock: clock, Events: events,
-		Captures: backend.Captures{},
+		Captures: backend.Captures{}, Protected: p.options.protected,
 	})
 	return &handlers{state: state, policy: policies}, nil
 }

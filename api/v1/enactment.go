@@ -123,6 +123,10 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 	// MatchedInterfaces are what spec.match selected on the node.
 	// +optional
 	MatchedInterfaces []string `json:"matchedInterfaces,omitempty"`
+	// Variables are the values, on this node, that desiredState was rendered
+	// with.
+	// +optional
+	Variables map[string]string `json:"variables,omitempty"`
 	// Plan is what would change (mode Plan, or with planHashes).
 	// +optional
 	Plan *EnactmentPlan `json:"plan,omitempty"`

@@ -543,6 +543,13 @@ func (in *NodeNetworkConfigurationEnactmentStatus) DeepCopyInto(out *NodeNetwork
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Variables != nil {
+		in, out := &in.Variables, &out.Variables
+		*out = make(map[string]string, len(*in))
+		for key, val := range *in {
+			(*out)[key] = val
+		}
+	}
 	if in.Plan != nil {
 		in, out := &in.Plan, &out.Plan
 		*out = new(EnactmentPlan)

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // gathered is what a decision is made on, and the objects to write.
@@ -20,6 +21,8 @@ type gathered struct {
 	policies   map[string]*v1.NodeNetworkConfigurationPolicy
 	enactments map[string]*v1.NodeNetworkConfigurationEnactment
 	state      *v1.NodeNetworkState
+	// report is the state's current state once it was read.
+	report *state.State
 }
 
 func (r *Reconciler) gather(ctx context.Context, m *memory, name string) (*gathered, error) {
@@ -40,6 +43,7 @@ func (r *Reconciler) gather(ctx context.Context, m *memory, name string) (*gathe
 		return g, nil
 	}
 	g.node, g.input.NodeUID = node, node.UID
+	m.readsReports.Store(true) // One that comes now is not missed.
 	if err := r.gatherState(ctx, m, g); err != nil {
 		return nil, err
 	}
@@ -95,6 +99,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 		return err
 	}
 	uids := map[types.UID]bool{}
+	open := false
 	for i := range list.Items {
 		policy := &list.Items[i]
 		selects, err := selected(policy, g.node)
@@ -107,8 +112,11 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 		}
 		uids[policy.UID] = true
 		g.policies[policy.Name] = policy
-		g.input.Policies = append(g.input.Policies, r.render(m, g, policy))
+		rendered := r.render(m, g, policy)
+		open = open || rendered.Waiting != "" || m.renderings[policy.UID].open
+		g.input.Policies = append(g.input.Policies, rendered)
 	}
+	m.readsReports.Store(open)
 	m.keepRenderings(uids)
 	return nil
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,8 @@ type memory struct {
 	enactments map[string]writtenEnactment
 	deleted    map[types.UID]bool
 	state      *v1.NodeNetworkState
+	// readsReports: what the node's next report says matters to some policy.
+	readsReports atomic.Bool
 }
 
 type writtenEnactment struct {

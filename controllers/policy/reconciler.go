@@ -47,6 +47,9 @@ type Options struct {
 	// Node is the only node of a distributed handler; empty for all nodes.
 	Node  string
 	Clock clock.PassiveClock
+	// Protected are patterns of the names of interfaces that belong to other
+	// owners (desired.DefaultProtected): a policy that takes one is refused.
+	Protected []string
 	// Captures may be nil: a policy with captures is refused then.
 	Captures Captures
 	// Events may be nil.
@@ -114,6 +117,14 @@ func (r *Reconciler) memoryOf(node string) *memory {
 		r.nodes[node] = m
 	}
 	return m
+}
+
+// readsReports tells whether a policy on the node waits for what a report says.
+func (r *Reconciler) readsReports(node string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.nodes[node]
+	return m != nil && m.readsReports.Load()
 }
 
 func (r *Reconciler) forget(node string) {

@@ -1,11 +1,10 @@
 package policy
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -13,84 +12,154 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
-const waitingForReport = "Waiting for the first report of this node's network, which captures refer to"
+const (
+	waitingForReport = "Waiting for the first report of this node's network, which captures refer to"
+	waitingForMatch  = "Waiting for the first report of this node's network, which spec.match selects from"
+)
 
-// errNoCaptures is for the policy's author.
-var errNoCaptures = errors.New("spec.capture: this handler cannot resolve captures, since it was built without libnmstate; write the values into spec.desiredState")
-
-// rendering is a policy as it came out on a node. It holds for a generation.
+// rendering is a policy as it came out on a node. It holds for a generation and
+// for what else it was made with.
 type rendering struct {
 	generation int64
 	filters    *bool
+	variables  map[string]string
+
 	desired.Rendering
 	captured map[string]v1.CapturedState
-	err      error
+	// matched are the interfaces that it was made for.
+	matched []string
+	// open: the next report may alter it, so it is looked at again.
+	open bool
+	err  error
 }
 
-// render parses and completes a policy, unless it was done before. Captures
-// are resolved once for a generation: the change that they lead to may alter
-// what they would resolve to.
+// render reads and completes a policy, unless it was done before. What the
+// node's report says is asked once for a generation: the change that it leads
+// to may alter it. Only a match that selects nothing is tried again.
 func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) desired.Policy {
 	p := desired.Policy{
 		Name: policy.Name, UID: policy.UID, Generation: policy.Generation,
 		Priority: policy.Spec.Priority, Created: policy.CreationTimestamp.Time,
 		ProbeTimeoutSeconds: policy.Spec.ProbeTimeoutSeconds,
-		Probes:              policy.Spec.Probes, DefaultProbes: policy.Spec.DefaultProbes,
-		OnDelete: policy.Spec.OnDelete, Drift: policy.Spec.Drift,
+		DefaultProbes:       policy.Spec.DefaultProbes,
+		OnDelete:            policy.Spec.OnDelete, Drift: policy.Spec.Drift,
+	}
+	if p.Variables, p.Err = desired.Variables(policy.Spec.Variables, g.node); p.Err != nil {
+		return p
+	}
+	if p.Probes, p.Err = desired.Probes(policy.Spec.Probes, p.Variables); p.Err != nil {
+		return p
 	}
 	known, ok := m.renderings[policy.UID]
-	if !ok || known.generation != policy.Generation || !ptr.Equal(known.filters, g.filtersVLANs()) {
-		known = rendering{generation: policy.Generation, filters: g.filtersVLANs()}
-		ready := true
-		if len(policy.Spec.Capture) == 0 {
-			known.Rendering, ready, known.err = complete(g, policy, policy.Spec.DesiredState.Raw)
-		} else if !r.renderCaptures(&known, g, policy) {
-			p.Waiting = waitingForReport
+	if !ok || known.open || known.generation != policy.Generation ||
+		!ptr.Equal(known.filters, g.filtersVLANs()) || !maps.Equal(known.variables, p.Variables) {
+		made := rendering{generation: policy.Generation, filters: g.filtersVLANs(), variables: p.Variables}
+		if ok && known.generation == policy.Generation {
+			made.matched = known.matched
+		}
+		if p.Waiting = r.make(&made, g, policy); p.Waiting != "" {
 			return p
 		}
-		if !ready {
-			p.Waiting = waitingForVLANs
-			return p
-		}
-		m.renderings[policy.UID] = known
+		m.renderings[policy.UID] = made
+		known = made
 	}
 	p.Rendering, p.Captured, p.Err = known.Rendering, known.captured, known.err
+	p.MatchedInterfaces = known.matched
+	p.MatchesNothing = len(policy.Spec.Match) > 0 && len(known.matched) == 0 && known.err == nil
 	if p.Err == nil {
 		p.Err = v1.CheckProbes("spec.probes", p.Probes)
 	}
 	return p
 }
 
-// renderCaptures returns false while the node's state is not known.
-func (r *Reconciler) renderCaptures(known *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) bool {
-	if raw, captured, ok := resolvedBefore(g, policy); ok {
-		known.Rendering, known.err = desired.Render(raw, policy.Spec.Priority, false)
-		known.captured = captured
-		return true
+// make renders the policy, in this order: variables, so that captures may use
+// them; match, since only then is it known which captures' templates there
+// are; captures. It returns what it waits for.
+func (r *Reconciler) make(made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) (waiting string) {
+	before := resolvedBefore(g, policy)
+	if before != nil && len(made.matched) == 0 {
+		made.matched = before.MatchedInterfaces
 	}
-	if r.Captures == nil {
-		known.err = errNoCaptures
-		return true
+	if len(policy.Spec.Match) > 0 && len(made.matched) == 0 {
+		current, there, err := g.current()
+		if !there && err == nil {
+			return waitingForMatch
+		}
+		if err == nil {
+			made.matched, err = desired.Match(policy.Spec.Match, current, r.Protected)
+		}
+		made.open = len(made.matched) == 0
+		if made.err = err; err != nil {
+			return ""
+		}
 	}
-	if g.filtersVLANs() == nil || g.state.Status.CurrentState.IsZero() {
-		return false
+	ready := true
+	switch {
+	case policy.Spec.AutoConfig != nil:
+		waiting = r.configure(made, g, policy, before)
+	case len(policy.Spec.Capture) > 0:
+		waiting = r.capture(made, g, policy, before)
+	default:
+		var wanted []byte
+		if wanted, made.err = expand(made, policy, nil); made.err == nil {
+			made.Rendering, ready, made.err = complete(g, policy, wanted)
+		}
 	}
-	known.err = r.resolve(known, g, policy)
-	return true
+	if !ready {
+		waiting = waitingForVLANs
+	}
+	if made.err == nil {
+		made.err = desired.Trespass(made.State, r.Protected)
+	}
+	if made.err != nil {
+		made.Rendering, made.captured = desired.Rendering{}, nil
+		if len(policy.Spec.Capture) == 0 {
+			made.open = made.open || len(policy.Spec.Match) > 0
+			made.matched = nil
+		}
+	}
+	return waiting
+}
+
+// expand puts variables and matched interfaces into the desired state.
+func expand(made *rendering, policy *v1.NodeNetworkConfigurationPolicy, captures map[string]string) ([]byte, error) {
+	return desired.Expand(policy.Spec.DesiredState.Raw, desired.Templates{
+		Variables: made.variables, Matching: len(policy.Spec.Match) > 0, Matched: made.matched, Captures: captures,
+	})
+}
+
+// configure makes the desired state of what LLDP neighbours announce.
+func (r *Reconciler) configure(made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy, before *v1.NodeNetworkConfigurationEnactmentStatus) (waiting string) {
+	if before != nil && slices.Equal(before.MatchedInterfaces, made.matched) && len(made.matched) > 0 {
+		made.Rendering, made.err = desired.Render(before.DesiredState.Raw, policy.Spec.Priority, false)
+		return ""
+	}
+	current, _, err := g.current()
+	if err != nil {
+		made.err = err
+		return ""
+	}
+	wanted, waiting, err := desired.AutoConfigure(*policy.Spec.AutoConfig, current, made.matched)
+	if err != nil || waiting != "" {
+		made.err = err
+		return waiting
+	}
+	made.Rendering, made.err = desired.Render(wanted.JSON(), policy.Spec.Priority, false)
+	return ""
 }
 
 // resolvedBefore finds this generation's rendering in the enactment, where an
-// earlier process left it.
-func resolvedBefore(g *gathered, policy *v1.NodeNetworkConfigurationPolicy) ([]byte, map[string]v1.CapturedState, bool) {
+// earlier process left it; nil when there is none.
+func resolvedBefore(g *gathered, policy *v1.NodeNetworkConfigurationPolicy) *v1.NodeNetworkConfigurationEnactmentStatus {
 	enactment := g.enactments[v1.EnactmentName(g.input.Node, policy.Name)]
 	if enactment == nil || !ownedBy(enactment, policy) {
-		return nil, nil, false
+		return nil
 	}
-	status := enactment.Status
+	status := &enactment.Status
 	if status.PolicyGeneration != policy.Generation || status.DesiredState.IsZero() {
-		return nil, nil, false
+		return nil
 	}
-	return status.DesiredState.Raw, status.CapturedStates, true
+	return status
 }
 
 func ownedBy(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) bool {
@@ -102,28 +171,17 @@ func ownedBy(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNet
 	return false
 }
 
-func (r *Reconciler) resolve(known *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) error {
-	raw, err := json.Marshal(map[string]any{"capture": policy.Spec.Capture, "desiredState": policy.Spec.DesiredState})
-	if err != nil {
-		return fmt.Errorf("reading spec.capture: %w", err)
+// current is the node's reported network; false before its first report.
+func (g *gathered) current() (state.State, bool, error) {
+	if g.state == nil || g.state.Status.CurrentState.IsZero() {
+		return state.State{}, false, nil
 	}
-	current, err := state.Parse(g.state.Status.CurrentState.Raw)
-	if err != nil {
-		return fmt.Errorf("resolving spec.capture: the node's current state: %w", err)
-	}
-	resolved, captured, err := r.Captures.Resolve(raw, current)
-	if err != nil {
-		return fmt.Errorf("resolving spec.capture: %w", err)
-	}
-	if len(captured) > 0 { // libnmstate's C library does not tell them.
-		known.captured = make(map[string]v1.CapturedState, len(captured))
-	}
-	for name, value := range captured {
-		known.captured[name] = v1.CapturedState{
-			State:    v1.NewState(value.JSON()),
-			MetaInfo: v1.CapturedStateMeta{Time: metav1.Time{Time: r.Clock.Now()}.Rfc3339Copy(), Version: "0"},
+	if g.report == nil {
+		parsed, err := state.Parse(g.state.Status.CurrentState.Raw)
+		if err != nil {
+			return state.State{}, false, fmt.Errorf("reading the node's reported state: %w", err)
 		}
+		g.report = &parsed
 	}
-	known.Rendering, err = desired.Render(resolved.JSON(), policy.Spec.Priority, *g.filtersVLANs())
-	return err
+	return *g.report, true, nil
 }

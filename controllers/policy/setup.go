@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -86,7 +87,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 		Named("policy").
 		WithOptions(controller.Options{RateLimiter: limiter, MaxConcurrentReconciles: r.workers()}).
 		Watches(&corev1.Node{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(nodeChanged())).
-		Watches(&v1.NodeNetworkState{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(stateChanged())).
+		Watches(&v1.NodeNetworkState{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(r.stateChanged())).
 		Watches(&v1.NodeNetworkConfigurationEnactment{}, handler.EnqueueRequestsFromMapFunc(nodeOfEnactment), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1.NodeNetworkConfigurationPolicy{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfPolicy), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Complete(r)
@@ -103,22 +104,27 @@ func (r *Reconciler) workers() int {
 	return workers
 }
 
-// nodeChanged: policies select by labels and taints, nothing else of a Node
-// matters, least of all its heartbeats.
+// nodeChanged: policies select by labels and taints, and their variables have
+// values from labels and annotations. Nothing else of a Node matters, least of
+// all its heartbeats.
 func nodeChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
 		return !equality.Semantic.DeepEqual(before.Labels, after.Labels) ||
+			!equality.Semantic.DeepEqual(before.Annotations, after.Annotations) ||
 			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints)
 	}}
 }
 
 // stateChanged: the spec, the outcome of a transaction, and that there is a
-// report at all; what the report says does not matter.
-func stateChanged() predicate.Predicate {
+// report at all; what the report says matters only while a policy on the node
+// selects nothing from it, or waits for something in it.
+func (r *Reconciler) stateChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1.NodeNetworkState), e.ObjectNew.(*v1.NodeNetworkState)
-		return before.Generation != after.Generation || !equality.Semantic.DeepEqual(outcome(before), outcome(after))
+		return before.Generation != after.Generation ||
+			!equality.Semantic.DeepEqual(outcome(before), outcome(after)) ||
+			(r.readsReports(after.Name) && !bytes.Equal(before.Status.CurrentState.Raw, after.Status.CurrentState.Raw))
 	}}
 }
 

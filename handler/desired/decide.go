@@ -157,6 +157,9 @@ func (t *turn) describeHeld(m *member) {
 		return
 	}
 	done := successRow()
+	if m.policy.MatchesNothing {
+		done.message += messageNoMatch
+	}
 	if t.setAside() {
 		// What was configured still is what was last known of the node, so it
 		// stays Available: nothing waits for it, and no other node loses its turn.

@@ -116,7 +116,7 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 
 // charge records a failed transaction on the policy that was changed, once.
 // Nothing is charged for a transaction whose end is not known, or that was of
-// a generation that is over.
+// a generation or rendering that is over.
 func (t *turn) charge(m *member, source v1.Source) {
 	if !t.ended() || m.enactment == nil || source.Generation != m.policy.Generation || m.renderedAnew() {
 		return

@@ -27,10 +27,15 @@ type Policy struct {
 
 	// Rendering is the policy's state for this node.
 	Rendering
-	// Captured are the captures that it was rendered with.
-	Captured map[string]v1.CapturedState
+	// Captured are the captures that it was rendered with, Variables the values.
+	Captured  map[string]v1.CapturedState
+	Variables map[string]string
+	// MatchedInterfaces are what spec.match selected; MatchesNothing tells
+	// that it is there and selected nothing.
+	MatchedInterfaces []string
+	MatchesNothing    bool
 
-	// Err is why it cannot be rendered: this generation never will be.
+	// Err is why it cannot be rendered, which waiting does not change.
 	Err error
 	// Waiting, when not empty, is what rendering waits for on this node.
 	Waiting string

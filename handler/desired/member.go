@@ -97,11 +97,13 @@ func (m *member) begin() {
 			m.status.GuardedBy = nil
 		}
 	}
-	if m.policy.Waiting == "" {
+	if m.policy.Waiting == "" || old.PolicyGeneration != m.policy.Generation {
 		m.status.DesiredState = sameOr(old.DesiredState, m.policy.Document)
-		m.status.CapturedStates = m.policy.Captured
-		m.status.Features = m.policy.Features
 		m.status.Hash = m.policy.Hash
+		m.status.CapturedStates = m.policy.Captured
+		m.status.MatchedInterfaces = m.policy.MatchedInterfaces
+		m.status.Variables = m.policy.Variables
+		m.status.Features = m.policy.Features
 	}
 }
 

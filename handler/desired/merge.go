@@ -30,7 +30,8 @@ func Precedence(a, b Contribution) int {
 	)
 }
 
-// Conflict says that two policies set the same leaf to different values.
+// Conflict says that two policies set the same leaf to different values, or
+// make a circle of interfaces.
 type Conflict struct {
 	// Policy is the later one in the order: it is left out.
 	Policy string
@@ -40,10 +41,17 @@ type Conflict struct {
 	Path string
 	// Value is Policy's, OtherValue is Other's, both as JSON.
 	Value, OtherValue string
+	// Cycle, instead of a path and values, is the circle that the two make of
+	// interfaces: "br1 -> bond0 -> br1".
+	Cycle string
 }
 
 // String is the conflict in one line.
 func (c Conflict) String() string {
+	if c.Cycle != "" {
+		return fmt.Sprintf("policy %s conflicts with policy %s: together they make interfaces stand on each other in a circle: %s",
+			c.Policy, c.Other, c.Cycle)
+	}
 	return fmt.Sprintf("policy %s conflicts with policy %s at %s: %s here, %s there",
 		c.Policy, c.Other, c.Path, c.Value, c.OtherValue)
 }
@@ -66,6 +74,40 @@ type aggregate struct {
 func fold(contributions []Contribution) aggregate {
 	ordered := slices.Clone(contributions)
 	slices.SortStableFunc(ordered, Precedence)
+	merged := foldInOrder(ordered)
+	// A circle is rare: only then is it worth finding out who closes it.
+	var closing []Conflict
+	for state.Cycle(merged.state) != "" {
+		found := merged.closer()
+		closing = append(closing, found)
+		ordered = slices.DeleteFunc(ordered, func(c Contribution) bool { return c.Policy == found.Policy })
+		merged = foldInOrder(ordered)
+	}
+	merged.conflicts = append(merged.conflicts, closing...)
+	return merged
+}
+
+// closer blames the circle on the first member with which there is one, and on
+// the first of those before it that are needed for it.
+func (m aggregate) closer() Conflict {
+	circle, last := "", 0
+	for circle == "" {
+		last++
+		circle = state.Cycle(foldInOrder(m.members[:last]).state)
+	}
+	needed := slices.Clone(m.members[:last])
+	for i := 0; i < len(needed)-1; {
+		without := slices.Delete(slices.Clone(needed), i, i+1)
+		if smaller := state.Cycle(foldInOrder(without).state); smaller != "" {
+			needed, circle = without, smaller
+			continue
+		}
+		i++
+	}
+	return Conflict{Policy: m.members[last-1].Policy, Other: needed[0].Policy, Cycle: circle}
+}
+
+func foldInOrder(ordered []Contribution) aggregate {
 	var merged aggregate
 	tree := map[string]any{}
 	for _, next := range ordered {

@@ -26,7 +26,8 @@ type Rendering struct {
 
 // Render reads a desired state, with captures already resolved, and completes
 // it for a node. The error names the key or value that nmstate would not
-// understand; nothing of such a policy is applied.
+// understand, or the circle of interfaces that stand on each other; nothing of
+// such a policy is applied.
 //
 // Ports of a linux bridge that is up and says nothing of their VLANs become
 // trunks of all VLANs, where the node's kernel can filter them: what manifests
@@ -42,6 +43,9 @@ func Render(raw []byte, priority int32, canFilterVLANs bool) (Rendering, error) 
 		addDefaultTrunks(tree)
 	}
 	rendered := state.FromTree(tree)
+	if cycle := state.Cycle(rendered); cycle != "" {
+		return Rendering{}, fmt.Errorf("reading spec.desiredState: interfaces stand on each other in a circle: %s", cycle)
+	}
 	return Rendering{
 		State:    rendered,
 		Document: v1.NewState(rendered.JSON()),

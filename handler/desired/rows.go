@@ -13,6 +13,7 @@ import (
 const (
 	messageProgressing = "Applying desired state"
 	messageSuccess     = "successfully reconciled"
+	messageNoMatch     = ": no interface of this node matches spec.match"
 	messagePending     = "Waiting for progressing nodes to finish"
 	messageUnmanaged   = "node is not managed (NodeNetworkState.spec.managed is false)"
 	messageNoState     = "Waiting for the NodeNetworkState of this node"

@@ -152,8 +152,8 @@ func compareBool(a, b bool) int {
 // it in and whatever only counts down.
 func SameReport(a, b State) bool { return inOrder(a).Equal(inOrder(b)) }
 
-// inOrder is the report of a state with its addresses in a fixed order, and
-// without what the kernel changes by itself.
+// inOrder is the report of a state with its addresses and neighbours in a
+// fixed order, and without what the kernel changes by itself.
 func inOrder(s State) State {
 	reported := Report(s)
 	for _, one := range objects(reported.tree["interfaces"]) {
@@ -162,6 +162,7 @@ func inOrder(s State) State {
 			// Shortened by the kernel while a topology change is spread.
 			delete(options, "mac-ageing-time")
 		}
+		sortNeighbours(one)
 		for _, family := range []Family{IPv4, IPv6} {
 			ip := object(one[string(family)])
 			if addresses := objects(ip["address"]); len(addresses) > 0 {

@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+// errNoCaptures is for the policy's author.
+var errNoCaptures = errors.New("spec.capture: this handler cannot resolve captures, since it was built without libnmstate; write the values into spec.desiredState")
+
+// capture renders a policy that has captures. What the enactment shows of this
+// generation, for the same interfaces and values, is taken as it is.
+func (r *Reconciler) capture(made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy, before *v1.NodeNetworkConfigurationEnactmentStatus) (waiting string) {
+	if before != nil && maps.Equal(before.Variables, made.variables) && slices.Equal(before.MatchedInterfaces, made.matched) {
+		made.Rendering, made.err = desired.Render(before.DesiredState.Raw, policy.Spec.Priority, false)
+		made.captured = before.CapturedStates
+		return ""
+	}
+	if r.Captures == nil {
+		made.err = errNoCaptures
+		return ""
+	}
+	if g.filtersVLANs() == nil || g.state.Status.CurrentState.IsZero() {
+		return waitingForReport
+	}
+	made.err = r.resolve(made, g, policy)
+	return ""
+}
+
+func (r *Reconciler) resolve(made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) error {
+	captures, err := desired.FillCaptures(policy.Spec.Capture, made.variables)
+	if err != nil {
+		return err
+	}
+	wanted, err := expand(made, policy, captures)
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(map[string]any{"capture": captures, "desiredState": json.RawMessage(wanted)})
+	if err != nil {
+		return fmt.Errorf("reading spec.capture: %w", err)
+	}
+	current, _, err := g.current()
+	if err != nil {
+		return fmt.Errorf("resolving spec.capture: %w", err)
+	}
+	resolved, captured, err := r.Captures.Resolve(raw, current)
+	if err != nil {
+		return fmt.Errorf("resolving spec.capture: %w", err)
+	}
+	if len(captured) > 0 { // libnmstate's C library does not tell them.
+		made.captured = make(map[string]v1.CapturedState, len(captured))
+	}
+	for name, value := range captured {
+		made.captured[name] = v1.CapturedState{
+			State:    v1.NewState(value.JSON()),
+			MetaInfo: v1.CapturedStateMeta{Time: metav1.Time{Time: r.Clock.Now()}.Rfc3339Copy(), Version: "0"},
+		}
+	}
+	made.Rendering, err = desired.Render(resolved.JSON(), policy.Spec.Priority, *g.filtersVLANs())
+	return err
+}

@@ -1,0 +1,77 @@
+package desired
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// Match selects the interfaces of a node's reported state for which all
+// fields of any one rule hold: their names, sorted. What is protected belongs
+// to somebody else and is never selected. The error names the rule whose
+// pattern cannot be read.
+func Match(rules []v1.InterfaceRule, current state.State, protected []string) ([]string, error) {
+	for i, rule := range rules {
+		if _, err := path.Match(rule.Name, ""); err != nil {
+			return nil, fmt.Errorf("spec.match[%d].name: %q is no pattern; write it as in \"eth*\" or \"ens[1-4]f0\"", i, rule.Name)
+		}
+		if rule.LLDP == nil {
+			continue
+		}
+		if _, err := path.Match(rule.LLDP.SystemName, ""); err != nil {
+			return nil, fmt.Errorf("spec.match[%d].lldp.systemName: %q is no pattern; write it as in \"leaf-*\"", i, rule.LLDP.SystemName)
+		}
+	}
+	var names []string
+	for _, one := range current.Interfaces() {
+		if one.Name == "" || protectedBy(one.Name, protected) != "" {
+			continue
+		}
+		if slices.ContainsFunc(rules, func(rule v1.InterfaceRule) bool { return selects(rule, one) }) {
+			names = append(names, one.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+func selects(rule v1.InterfaceRule, one state.Interface) bool {
+	if rule.VLANID != nil {
+		if id, is := one.VLANID(); !is || id != int64(*rule.VLANID) {
+			return false
+		}
+	}
+	if rule.LLDP != nil && !slices.ContainsFunc(one.Neighbours(), func(n state.Neighbour) bool { return announces(*rule.LLDP, n) }) {
+		return false
+	}
+	address := one.PermanentMACAddress()
+	if address == "" {
+		address = one.MACAddress()
+	}
+	return fits(rule.Name, one.Name) && same(rule.Type, one.Type) && same(rule.Driver, one.Driver()) &&
+		same(rule.State, one.State) && same(hardware(rule.MACAddress), hardware(address))
+}
+
+func announces(rule v1.LLDPRule, neighbour state.Neighbour) bool {
+	for _, id := range rule.VLANIDs {
+		if !slices.Contains(neighbour.VLANs, int64(id)) {
+			return false
+		}
+	}
+	return same(rule.ChassisID, neighbour.ChassisID) && same(rule.PortID, neighbour.PortID) &&
+		fits(rule.SystemName, neighbour.SystemName)
+}
+
+// fits and same hold for a field that the rule leaves out.
+func fits(pattern, name string) bool {
+	fit, err := path.Match(pattern, name)
+	return pattern == "" || (err == nil && fit)
+}
+
+func same(wanted, found string) bool { return wanted == "" || strings.EqualFold(wanted, found) }
+
+func hardware(address string) string { return strings.ReplaceAll(address, "-", ":") }
