@@ -1,0 +1,316 @@
+package state
+
+import (
+	"slices"
+	"strings"
+)
+
+// overlay goes through one interface or section: what from says and to does
+// not gets its original value.
+type overlay struct {
+	u    *undoing
+	name string
+	// implied: the interface is a port, so its leaves are also its controller's.
+	implied bool
+	// exact: a list is put back only where it still is from's, whole.
+	exact bool
+	// differences are the leaves that are not from's any more.
+	differences []string
+}
+
+func (o *overlay) may(path string) bool {
+	return o.u.may(path) || o.implied && o.u.mayPort(o.name)
+}
+
+// held tells whether all at and below the path still is as from has it.
+func (o *overlay) held(path string) bool {
+	return !slices.ContainsFunc(o.differences, func(other string) bool { return Covers(path, other) || Covers(other, path) })
+}
+
+// interfaceTree is tree for an interface, nil where nothing is to be undone.
+func (o *overlay) interfaceTree(path string, from, to, original, current map[string]any) map[string]any {
+	plain := make(map[string]any, len(from))
+	for key, value := range from {
+		if !slices.Contains(identityKeys(), key) && key != string(IPv4) && key != string(IPv6) {
+			plain[key] = value
+		}
+	}
+	back := o.tree(path, plain, to, original, current)
+	for _, family := range []Family{IPv4, IPv6} {
+		key := string(family)
+		now, said := from[key].(map[string]any)
+		value, known := original[key]
+		was := object(value)
+		if was == nil {
+			was = map[string]any{"enabled": false} // So is that of a new interface.
+		}
+		if !said || !known || !o.may(path+"."+key) || !o.held(path+"."+key) {
+			continue
+		}
+		ip := o.family(path+"."+key, now, object(to[key]), was, object(current[key]))
+		if len(ip) == 0 {
+			continue
+		}
+		if back == nil {
+			back = map[string]any{}
+		}
+		back[key] = ip
+		if to[key] == nil {
+			o.u.restore(o.name, family)
+		}
+	}
+	return back
+}
+
+func (o *overlay) tree(path string, from, to, original, current map[string]any) map[string]any {
+	var back map[string]any
+	put := func(key string, value any) {
+		if back == nil {
+			back = map[string]any{}
+		}
+		back[key] = value
+	}
+	for _, key := range sortedKeys(from) {
+		leaf := path + "." + key
+		wanted, inTo := to[key]
+		was, known := original[key]
+		switch now := from[key].(type) {
+		case map[string]any:
+			if _, nested := wanted.(map[string]any); inTo && !nested {
+				continue
+			}
+			if child := o.tree(leaf, now, object(wanted), object(was), object(current[key])); len(child) > 0 {
+				put(key, child)
+			}
+		case []any:
+			if inTo || !known || !o.may(leaf) || !o.held(leaf) {
+				continue
+			}
+			if o.exact {
+				o.list(leaf, key, now, was, current[key], put)
+			} else if items, changed := o.entries(leaf, now, list(was), list(current[key])); changed {
+				put(key, items)
+			}
+		default:
+			if !inTo && known && o.may(leaf) && o.held(leaf) {
+				o.scalar(leaf, key, was, put)
+			}
+		}
+	}
+	return back
+}
+
+// scalar puts a value back. That there was none can be said of few keys.
+func (o *overlay) scalar(path, key string, was any, put func(string, any)) {
+	switch {
+	case key == "controller" && o.fixed(text(was)):
+		put(key, "")
+	case was != nil:
+		put(key, copied(was))
+	case key == "controller":
+		put(key, "")
+	case Covers("ovs-db", path):
+		put(key, nil) // Null takes a key of the database away.
+	}
+}
+
+// fixed tells whether to says which ports an interface has.
+func (o *overlay) fixed(controller string) bool {
+	one, named := o.u.to.entry(controller)
+	return named && one.SaysPorts()
+}
+
+// list puts a list back whose order means something, if it still is from's.
+// OVN's mappings are not exact, so what was added is taken away by name.
+func (o *overlay) list(path, key string, from []any, was, current any, put func(string, any)) {
+	if key == "bridge-mappings" {
+		var items []any
+		for _, mapping := range objects(from) {
+			if old := itemNamed(list(was), "localnet", text(mapping["localnet"])); old != nil {
+				items = append(items, copied(old))
+			} else {
+				items = append(items, map[string]any{"localnet": mapping["localnet"], "state": "absent"})
+			}
+		}
+		put(key, items)
+		return
+	}
+	same := func(a, b any) bool { return normalText(text(a)) == normalText(text(b)) }
+	if slices.EqualFunc(from, list(current), same) {
+		put(key, append([]any{}, list(copied(was))...))
+	}
+}
+
+// entries is the current list without what only from had, and with what from
+// had displaced.
+func (o *overlay) entries(path string, from, was, current []any) ([]any, bool) {
+	displaced := map[string]any{}
+	for _, item := range was {
+		displaced[itemKey(item)] = item
+	}
+	leaves := map[string]bool{}
+	for _, item := range from {
+		if key := itemKey(item); o.may(path + "[" + key + "]") {
+			leaves[key] = true
+		}
+	}
+	items, changed := []any{}, false
+	for _, item := range current {
+		key := itemKey(item)
+		old, before := displaced[key]
+		switch {
+		case o.taken(path, item):
+			changed = true
+		case !leaves[key]:
+			items = append(items, copied(item))
+		case before:
+			items = append(items, copied(old))
+			changed = changed || shown(old) != shown(item)
+		default:
+			changed = true
+		}
+		delete(displaced, key)
+	}
+	for _, item := range was {
+		if _, gone := displaced[itemKey(item)]; gone && (len(leaves) > 0 || len(from) == 0) && !o.taken(path, item) {
+			items, changed = append(items, copied(item)), true
+		}
+	}
+	return items, changed
+}
+
+// taken tells a port that is another interface's: to gives it to that one, or
+// somebody else has.
+func (o *overlay) taken(path string, item any) bool {
+	name := portName(item)
+	if _, is := o.u.to.ports[name]; is && strings.HasSuffix(path, ".port") {
+		return true
+	}
+	ours := o.u.from.ports[name].Name
+	return slices.ContainsFunc(o.u.c.controllers[name], func(controller string) bool { return controller != o.name && controller != ours })
+}
+
+// ipKeys decide together where a family's addresses come from.
+func ipKeys() []string { return []string{"enabled", "dhcp", "autoconf", "address"} }
+
+// family puts the IP configuration of a family back. was is all of it.
+func (o *overlay) family(path string, from, to, was, current map[string]any) map[string]any {
+	if on, said := truth(to["enabled"]); said && !on {
+		return nil
+	}
+	if to != nil {
+		var addresses any
+		if _, said := to["address"]; !said {
+			addresses = from["address"]
+		}
+		rest := make(map[string]any, len(from))
+		for key, value := range from {
+			if key != "address" {
+				rest[key] = value
+			}
+		}
+		back := o.tree(path, rest, to, was, current)
+		if items, changed := o.addresses(path, list(addresses), was, current); changed && addresses != nil {
+			if back == nil {
+				back = map[string]any{}
+			}
+			back["address"] = items
+		}
+		return back
+	}
+	if on, said := truth(was["enabled"]); said && !on {
+		return map[string]any{"enabled": false}
+	}
+	off := false
+	if on, said := truth(current["enabled"]); said && !on {
+		off = true
+	}
+	decides := slices.ContainsFunc(ipKeys(), func(key string) bool { return from[key] != nil })
+	back := map[string]any{}
+	for key, value := range was {
+		_, named := from[key]
+		if named || off || decides && slices.Contains(ipKeys(), key) {
+			back[key] = copied(value)
+		}
+	}
+	delete(back, "address")
+	dynamic := false
+	for _, key := range []string{"dhcp", "autoconf"} {
+		on, _ := truth(was[key])
+		dynamic = dynamic || on
+	}
+	if decides && !dynamic {
+		back["address"], _ = o.addresses(path, list(from["address"]), was, current)
+	}
+	return back
+}
+
+// addresses is entries for addresses, without those that come by themselves.
+func (o *overlay) addresses(path string, from []any, was, current map[string]any) ([]any, bool) {
+	static := func(ip map[string]any) []any {
+		var items []any
+		for _, entry := range objects(desirable(copiedObject(ip))["address"]) {
+			if !isLinkLocal(normalAddress(entry)) {
+				items = append(items, entry)
+			}
+		}
+		return items
+	}
+	leased := slices.DeleteFunc(objects(current["address"]), isLeased)
+	have := make([]any, 0, len(leased))
+	for _, entry := range leased {
+		if !isLinkLocal(normalAddress(entry)) && !isForeign(entry) {
+			entry = copiedObject(entry)
+			for _, key := range append(lifetimeKeys(), "mptcp-flags") {
+				delete(entry, key)
+			}
+			have = append(have, entry)
+		}
+	}
+	return o.entries(path+".address", from, static(was), have)
+}
+
+// Union is both documents in one; where they differ, first wins.
+func Union(first, second State) State {
+	switch {
+	case first.IsEmpty():
+		return second
+	case second.IsEmpty():
+		return first
+	}
+	tree, other := first.Tree(), second.Tree()
+	for _, section := range []string{"routes", "route-rules"} {
+		config := slices.Concat(list(object(other[section])["config"]), list(object(tree[section])["config"]))
+		delete(other, section)
+		if len(config) > 0 {
+			tree[section] = map[string]any{"config": config}
+		}
+	}
+	for _, one := range second.Interfaces() {
+		at := slices.IndexFunc(objects(tree["interfaces"]), func(have map[string]any) bool { return interfaceOf(have).key() == one.key() })
+		if at < 0 {
+			tree["interfaces"] = append(list(tree["interfaces"]), one.Tree())
+			continue
+		}
+		if have := objects(tree["interfaces"])[at]; !strings.EqualFold(text(have["state"]), "absent") {
+			fillIn(have, one.Tree())
+		}
+	}
+	delete(other, "interfaces")
+	fillIn(tree, other)
+	return State{tree: tree}
+}
+
+// fillIn adds to tree what only other has.
+func fillIn(tree, other map[string]any) {
+	for key, value := range other {
+		have, there := tree[key]
+		if !there {
+			tree[key] = value
+			continue
+		}
+		if inner, nested := have.(map[string]any); nested {
+			fillIn(inner, object(value))
+		}
+	}
+}
