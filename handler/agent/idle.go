@@ -81,6 +81,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	}
 	policy := changedPolicy(nns.Spec.Sources, committed)
 	a.entry = journal.Entry{Since: a.Clock.Now(), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw)}
+	a.entry.Removal = isRemoval(nns, committed)
 	change := a.guarded(nns, txn.Change{Generation: nns.Generation, Hash: hash, Policy: policy})
 
 	desired, err := state.ParseDesired(nns.Spec.DesiredState.Raw)
@@ -95,6 +96,13 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	if err != nil {
 		return 0, err
 	}
+	undo, err := a.undo(ctx, nns, desired)
+	if err != nil {
+		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: "undoing: " + oneLine(err)})
+		return 0, nil
+	}
+	a.entry.Undo = !undo.IsEmpty()
+	delta = state.Union(delta, undo)
 	if delta.IsEmpty() {
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted})
 		return 0, nil

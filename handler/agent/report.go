@@ -131,6 +131,8 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 		status.ObservedGeneration = nns.Generation
 	}
 	switch {
+	case atCommitted && a.kept(hash):
+		a.setCondition(status, nns.Generation, v1.StateFailing, metav1.ConditionTrue, v1.ReasonFailedToConfigure, a.record.Kept.Message)
 	case atCommitted:
 		a.setCondition(status, nns.Generation, v1.StateFailing, metav1.ConditionFalse, v1.ReasonSuccessfullyConfigured, "")
 	case last != nil && last.Generation == nns.Generation && last.Result != v1.TransactionCommitted:

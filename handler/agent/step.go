@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -104,12 +103,13 @@ func (a *Agent) task(ctx context.Context, run func(ctx context.Context) txn.Even
 // finish records the outcome, then closes the journal.
 func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	a.tasks.stop()
-	last := a.lastOf(outcome)
-	a.record.Last = &last
 	if outcome.Result != v1.TransactionCommitted {
 		a.shown = nil // What was read back is not there any more.
+	}
+	if len(a.entry.Correction) > 0 {
+		a.corrected(outcome)
 	} else {
-		a.record.Committed = &journal.Committed{Hash: outcome.Change.Hash, Sources: a.entry.Sources, Desired: a.entry.Desired}
+		a.conclude(ctx, outcome)
 	}
 	if err := a.Journal.Close(a.record); err != nil {
 		// The open entry leads to the same end after a restart.
@@ -118,6 +118,18 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	a.unreported = true
 	a.inbox.setDirty(true)
 	a.poke()
+}
+
+// conclude records how a change ended.
+func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
+	last := a.lastOf(outcome)
+	switch {
+	case outcome.Result == v1.TransactionCommitted:
+		a.committed(ctx, outcome.Change.Hash)
+	case a.entry.Removal && outcome.Final && a.keep(ctx, outcome):
+		last.RetryAfter = reported(a.Clock.Now())
+	}
+	a.record.Last = &last
 }
 
 // supersededPause keeps a turn with a stale cache from beginning again and
@@ -145,7 +157,8 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 	if previous := a.record.Last; previous != nil && previous.Generation == last.Generation {
 		last.Attempts = previous.Attempts + 1
 	}
-	if len(last.Sources) == 0 {
+	if len(last.Sources) == 0 || a.entry.Removal {
+		// Nobody else decides when: it was written by hand, or nobody is left.
 		last.RetryAfter = reported(a.Clock.Now().Add(a.Backoff.After(a.Node, last.Attempts, outcome.Final)))
 		last.Final = false
 	}

@@ -28,6 +28,33 @@ type Entry struct {
 	// Before is the state read before the change, Revert what leads back to it.
 	Before json.RawMessage `json:"before"`
 	Revert json.RawMessage `json:"revert"`
+	// Removal: policies leave, and nothing else changes.
+	Removal bool `json:"removal,omitempty"`
+	// Undo: something that leaves goes back to what was there before it.
+	Undo bool `json:"undo,omitempty"`
+	// Correction names what is put right again; empty for a change.
+	Correction []string `json:"correction,omitempty"`
+}
+
+// Kept is a removal whose undo failed for good.
+type Kept struct {
+	// Hash of the desired state without what leaves.
+	Hash string `json:"hash"`
+	// Message says what became of it, in one line.
+	Message string `json:"message"`
+}
+
+// Correction is how putting a drifted thing right again has gone so far.
+type Correction struct {
+	// Times in a row that it was put right, or tried to be, with the thing
+	// drifting again; Failures in a row among them.
+	Times    int32 `json:"times"`
+	Failures int32 `json:"failures,omitempty"`
+	// Lost: the last failure cost a probe.
+	Lost bool `json:"lost,omitempty"`
+	// Ended is when the last one ended, Message why it failed.
+	Ended   time.Time `json:"ended"`
+	Message string    `json:"message,omitempty"`
 }
 
 // Committed is the desired state that the node has committed.
@@ -43,6 +70,14 @@ type Record struct {
 	Committed *Committed `json:"committed,omitempty"`
 	// Last is the last transaction as it is to be reported.
 	Last *v1.Transaction `json:"last,omitempty"`
+	// Originals is what was there before what is committed was owned
+	// (state.Originals).
+	Originals json.RawMessage `json:"originals,omitempty"`
+	// Kept is the last removal that left its configuration on the node, until
+	// something else is committed.
+	Kept *Kept `json:"kept,omitempty"`
+	// Corrections of drift, by what drifted ("interfaces[eth1]").
+	Corrections map[string]Correction `json:"corrections,omitempty"`
 }
 
 // Journal is the port to the node's own memory.

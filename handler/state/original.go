@@ -34,23 +34,24 @@ func (o Originals) IsEmpty() bool { return len(o.tree) == 0 }
 // Remember is what to keep when the node comes from one committed document to
 // another, its state before that being before: of leaves that were owned
 // already what is known of them, of new ones what before has. What the document
-// does not own is forgotten.
+// does not own is forgotten. What from owned and is not known (a record of an
+// older handler) stays unknown.
 func (o Originals) Remember(from, committed, before State) Originals {
 	said := implied(committed)
 	c := newComparison(before)
 	tree := map[string]any{}
-	if interfaces := o.interfaces(said, c); len(interfaces) > 0 {
+	if interfaces := o.interfaces(implied(from), said, c); len(interfaces) > 0 {
 		tree["interfaces"] = interfaces
 	}
 	if routes := o.routes(from, said, before); len(routes) > 0 {
 		tree["routes"] = routes
 	}
-	if rules := o.rules(committed, before); len(rules) > 0 {
+	if rules := o.rules(from, committed, before); len(rules) > 0 {
 		tree["route-rules"] = rules
 	}
 	for _, section := range nodeSections() {
 		if now := object(committed.tree[section]); now != nil {
-			tree[section] = remembered(object(o.tree[section]), now, object(before.tree[section]))
+			tree[section] = remembered(object(o.tree[section]), object(from.tree[section]), now, object(before.tree[section]))
 		}
 	}
 	if len(tree) == 0 {
@@ -63,24 +64,27 @@ func (o Originals) Remember(from, committed, before State) Originals {
 // put back.
 func nodeSections() []string { return []string{"dns-resolver", "hostname", "ovn", "ovs-db"} }
 
-func (o Originals) interfaces(said implication, c *comparison) map[string]any {
+func (o Originals) interfaces(from, said implication, c *comparison) map[string]any {
 	known := object(o.tree["interfaces"])
 	found := map[string]any{}
 	for _, one := range said.interfaces {
 		was, there := c.find(one)
 		have, owned := known[one.key()].(map[string]any)
+		old, older := from.entry(one.key())
 		var tree map[string]any
 		switch {
-		case !owned && there && one.goes():
+		case !owned && !older && there && one.goes():
 			tree = wholeInterfaceOf(was)
 		case there:
-			tree = rememberedInterface(have, one, canonical(was.Tree()))
+			tree = rememberedInterface(have, old.tree, one, canonical(was.Tree()))
 		default:
-			tree = rememberedInterface(have, one, nil)
+			tree = rememberedInterface(have, old.tree, one, nil)
 		}
-		if !owned && there {
+		switch {
+		case owned || older:
+		case there:
 			tree["state"] = was.State
-		} else if !owned {
+		default:
 			tree["state"] = "absent"
 		}
 		_, knew := have["controller"]
@@ -148,8 +152,8 @@ func wholeInterfaceOf(was Interface) map[string]any {
 	return tree
 }
 
-func rememberedInterface(known map[string]any, now Interface, before map[string]any) map[string]any {
-	tree := remembered(known, now.tree, before)
+func rememberedInterface(known, from map[string]any, now Interface, before map[string]any) map[string]any {
+	tree := remembered(known, from, now.tree, before)
 	for _, key := range identityKeys() {
 		delete(tree, key)
 	}
@@ -158,11 +162,16 @@ func rememberedInterface(known map[string]any, now Interface, before map[string]
 		if _, said := now.tree[key]; !said {
 			continue
 		}
-		if have, owned := known[key]; owned {
+		have, owned := known[key]
+		_, older := from[key]
+		switch ip := object(copied(before[key])); {
+		case owned:
 			tree[key] = have
-		} else if ip := object(copied(before[key])); ip != nil {
+		case older:
+			delete(tree, key)
+		case ip != nil:
 			tree[key] = desirable(ip)
-		} else {
+		default:
 			tree[key] = nil
 		}
 	}
@@ -178,17 +187,17 @@ func identityKeys() []string {
 }
 
 // remembered goes through what is owned now.
-func remembered(known, now, before map[string]any) map[string]any {
+func remembered(known, from, now, before map[string]any) map[string]any {
 	tree := make(map[string]any, len(now))
 	for key, value := range now {
 		have, owned := known[key]
 		if section, nested := value.(map[string]any); nested {
-			tree[key] = remembered(object(have), section, object(before[key]))
+			tree[key] = remembered(object(have), object(from[key]), section, object(before[key]))
 			continue
 		}
 		if owned {
 			tree[key] = have
-		} else {
+		} else if _, older := from[key]; !older {
 			tree[key] = copied(before[key])
 		}
 	}
@@ -200,9 +209,15 @@ func remembered(known, now, before map[string]any) map[string]any {
 func (o Originals) routes(from State, said implication, before State) map[string]any {
 	known, found := object(o.tree["routes"]), map[string]any{}
 	had := o.originalRoutes(from, before)
+	older := map[string]bool{}
+	for _, route := range from.Routes() {
+		older[routePath(route)] = true
+	}
 	keep := func(key string, matches func(Route) bool) {
-		if have, owned := known[key]; owned {
-			found[key] = have
+		if have, owned := known[key]; owned || older[key] {
+			if owned {
+				found[key] = have
+			}
 			return
 		}
 		were := []any{}
@@ -251,12 +266,19 @@ func (o Originals) originalRoutes(from, before State) []Route {
 	return routes
 }
 
-func (o Originals) rules(committed, before State) map[string]any {
+func (o Originals) rules(from, committed, before State) map[string]any {
+	older := map[string]bool{}
+	for _, rule := range from.RouteRules() {
+		older[rulePath(rule)] = true
+	}
 	known, found := object(o.tree["route-rules"]), map[string]any{}
 	for _, rule := range committed.RouteRules() {
 		key := rulePath(rule)
 		if have, owned := known[key]; owned {
 			found[key] = have
+			continue
+		}
+		if older[key] {
 			continue
 		}
 		were := []any{}

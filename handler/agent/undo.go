@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+const (
+	onDeleteRevert = "Revert"
+	// undoReadTimeout bounds the read that an undo is computed from.
+	undoReadTimeout = 30 * time.Second
+)
+
+// undo is what to apply beside the difference of the aggregates, so that what
+// leaves the desired state goes back to what was there before it. A removal
+// that was kept is not undone again.
+func (a *Agent) undo(ctx context.Context, nns *v1.NodeNetworkState, desired state.State) (state.State, error) {
+	committed := a.record.Committed
+	if committed == nil || len(a.record.Originals) == 0 || a.kept(hashOf(nns.Spec.DesiredState)) {
+		return state.State{}, nil
+	}
+	reverts := reverted(committed.Sources, nns.Spec.Sources)
+	if len(reverts) == 0 {
+		return state.State{}, nil
+	}
+	from, err := state.Parse(committed.Desired)
+	if err != nil {
+		return state.State{}, fmt.Errorf("reading the committed state: %w", err)
+	}
+	originals, err := state.ParseOriginals(a.record.Originals)
+	if err != nil {
+		return state.State{}, err
+	}
+	readCtx, cancel := deadline.After(ctx, a.Clock, undoReadTimeout)
+	defer cancel()
+	current, err := a.Backend.Show(readCtx)
+	if err != nil {
+		return state.State{}, fmt.Errorf("reading the node's network: %w", err)
+	}
+	return state.Undo(from, desired, reverts, originals, current), nil
+}
+
+// reverted are the paths of the policies with onDelete: Revert that leave, or
+// that come out differently now.
+func reverted(committed, next []v1.DesiredSource) []string {
+	var paths []string
+	for _, source := range committed {
+		stays := slices.ContainsFunc(next, func(s v1.DesiredSource) bool { return s.Policy == source.Policy && s.Hash == source.Hash })
+		if source.OnDelete == onDeleteRevert && !stays {
+			paths = append(paths, source.Paths...)
+		}
+	}
+	return paths
+}
+
+// isRemoval tells whether policies leave and nothing else changes. What a
+// person writes instead is no removal.
+func isRemoval(nns *v1.NodeNetworkState, committed *journal.Committed) bool {
+	if committed == nil || len(nns.Spec.Sources) >= len(committed.Sources) || changedPolicy(nns.Spec.Sources, committed) != "" {
+		return false
+	}
+	return len(nns.Spec.Sources) > 0 || nns.Spec.DesiredState.IsZero()
+}
+
+func (a *Agent) kept(hash string) bool { return a.record.Kept != nil && a.record.Kept.Hash == hash }
+
+// committed records what the node has now.
+func (a *Agent) committed(ctx context.Context, hash string) {
+	if err := a.remember(); err != nil {
+		// Without originals nothing of it is ever undone: it stays, as with
+		// onDelete: Retain.
+		logf.FromContext(ctx).Error(err, "cannot note what was there before")
+		a.record.Originals = nil
+	}
+	a.record.Committed = &journal.Committed{Hash: hash, Sources: a.entry.Sources, Desired: a.entry.Desired}
+	if !a.kept(hash) {
+		a.record.Kept = nil
+	}
+}
+
+// remember notes what was there before what is committed now.
+func (a *Agent) remember() error {
+	var from state.State
+	if a.record.Committed != nil {
+		var err error
+		if from, err = state.Parse(a.record.Committed.Desired); err != nil {
+			return err
+		}
+	}
+	desired, err := state.Parse(a.entry.Desired)
+	if err != nil {
+		return err
+	}
+	before, err := state.Parse(a.entry.Before)
+	if err != nil {
+		return err
+	}
+	known, err := state.ParseOriginals(a.record.Originals)
+	if err != nil {
+		return err
+	}
+	a.record.Originals = nil
+	if next := known.Remember(from, desired, before); !next.IsEmpty() {
+		a.record.Originals = next.JSON()
+	}
+	return nil
+}
+
+// keep ends a removal that failed for good: trying again would be another
+// outage, so the configuration stays on the node and nobody owns it any more.
+// It returns whether another attempt is to be made at once: the one without
+// the undo, which may still have something to change.
+func (a *Agent) keep(ctx context.Context, outcome txn.Outcome) (again bool) {
+	what := "removal"
+	if a.entry.Undo {
+		what = "undo"
+	}
+	if !a.kept(outcome.Change.Hash) {
+		a.record.Kept = &journal.Kept{Hash: outcome.Change.Hash, Message: shortened(fmt.Sprintf(
+			"%s of policy %s: %s; its configuration stays, as with onDelete: Retain",
+			what, strings.Join(a.leaving(), ", "), outcome.Message))}
+	}
+	if a.entry.Undo {
+		return true
+	}
+	// Nothing was applied: what was there before the rest of it is known still.
+	a.entry.Before = nil
+	a.committed(ctx, outcome.Change.Hash)
+	return false
+}
+
+// leaving are the policies that the open transaction takes off the node.
+func (a *Agent) leaving() []string {
+	var names []string
+	if a.record.Committed == nil {
+		return nil
+	}
+	for _, source := range a.record.Committed.Sources {
+		if !slices.ContainsFunc(a.entry.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy }) {
+			names = append(names, source.Policy)
+		}
+	}
+	return names
+}
