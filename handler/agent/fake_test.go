@@ -40,6 +40,8 @@ type host struct {
 	instance   int
 	applies    int
 	refuse     error
+	// needs is an interface without which the API server is out of reach.
+	needs string
 	// hold, when set, keeps an apply from returning until it is closed or killed.
 	hold chan struct{}
 }
@@ -168,6 +170,19 @@ func (h *host) has(name string) bool {
 	return there
 }
 
+func (h *host) lacks() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, there := h.interfaces[h.needs]
+	return h.needs != "" && !there
+}
+
+func (h *host) need(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.needs = name
+}
+
 func (h *host) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -231,7 +246,7 @@ func (p probes) Probe(_ context.Context, name string) error {
 	if strings.HasPrefix(name, "tcp ") {
 		return errors.New(name + ": connection refused")
 	}
-	if name == probe.APIServer && p.host.has("cut") {
+	if name == probe.APIServer && (p.host.has("cut") || p.host.lacks()) {
 		return errors.New("api-server: no answer")
 	}
 	return nil
