@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -42,6 +43,8 @@ type cluster struct {
 	api     client.Client
 	players *players
 	audit   string
+	// kubeconfig has the rights of the controllers' service account.
+	kubeconfig string
 }
 
 func TestControllersOnARealAPIServer(t *testing.T) {
@@ -369,6 +372,16 @@ func (c *cluster) poll(what string, reached func() (bool, string)) {
 // newCluster starts everything.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
+	c, cancel := newPlane(t)
+	c.apply("../deploy/rbac/controllers.yaml")
+	c.players = startPlayers(c.ctx, t, c.api)
+	c.runControllers(cancel, c.kubeconfig)
+	return c
+}
+
+// newPlane starts an API server without anything on it.
+func newPlane(t *testing.T) (*cluster, context.CancelFunc) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	assets := controlplanetest.Assets(t, os.Getenv)
 	c := &cluster{T: t, ctx: ctx, audit: filepath.Join(t.TempDir(), "audit.log")}
@@ -380,7 +393,7 @@ func newCluster(t *testing.T) *cluster {
 	t.Cleanup(cancel)
 
 	scheme := runtime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	config, err := plane.RESTConfig()
@@ -391,11 +404,9 @@ func newCluster(t *testing.T) *cluster {
 	if c.api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
+	c.kubeconfig = impersonating(t, plane.Kubeconfig())
 	c.apply("../deploy/namespace/namespace.yaml")
-	c.apply("../deploy/rbac/controllers.yaml")
-	c.players = startPlayers(ctx, t, c.api)
-	c.runControllers(cancel, impersonating(t, plane.Kubeconfig()))
-	return c
+	return c, cancel
 }
 
 func (c *cluster) runControllers(cancel context.CancelFunc, kubeconfig string) {
@@ -431,6 +442,7 @@ func impersonating(t *testing.T, kubeconfig string) string {
 	return path
 }
 
+// apply takes the objects of a file over what is there of them.
 func (c *cluster) apply(path string) {
 	c.Helper()
 	data, err := os.ReadFile(path)
@@ -445,7 +457,7 @@ func (c *cluster) apply(path string) {
 			return
 		}
 		if err == nil && len(object.Object) > 0 {
-			err = c.api.Create(c.ctx, object)
+			err = c.api.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership)
 		}
 		if err != nil {
 			c.Fatalf("%s: %v", path, strings.TrimSpace(err.Error()))

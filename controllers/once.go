@@ -46,7 +46,10 @@ func once(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
+	go func() {
+		ended <- mgr.Start(ctx)
+		close(ended)
+	}()
 	all, err := untilAtRest(ctx, mgr, ended)
 	if err == nil {
 		err = degraded(all)
@@ -54,6 +57,9 @@ func once(ctx context.Context, o options, out io.Writer) error {
 		err = fmt.Errorf("the pass did not end within %s: %w", o.onceTimeout, err)
 	}
 	cancel()
+	for range ended { // It gives the Lease back.
+		continue
+	}
 	return errors.Join(err, tellStandings(out, o.output, all, err))
 }
 
