@@ -34,6 +34,7 @@ type central struct {
 }
 
 func TestControllersInCentralizedMode(t *testing.T) {
+	t.Parallel()
 	plane, cancel := newPlane(t)
 	plane.apply("../deploy/rbac/handler.yaml")
 	plane.apply("../deploy/rbac/controllers.yaml")

@@ -12,6 +12,7 @@ import (
 // The leader is killed with -9 in the middle of a rollout, so its Lease has to
 // run out before the other one takes over.
 func TestALeaderThatIsKilledInARolloutIsFollowedByTheOther(t *testing.T) {
+	t.Parallel() // It mostly waits for a Lease to run out.
 	c, cancel := newPlane(t)
 	c.apply("../deploy/rbac/controllers.yaml")
 	c.players = startPlayers(c.ctx, t, c.api)
