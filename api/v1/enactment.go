@@ -21,9 +21,9 @@ type NodeNetworkConfigurationEnactmentSpec struct {
 	// begin, since it failed on too many others; 0 means none.
 	// +optional
 	AbortedGeneration int64 `json:"abortedGeneration,omitempty"`
-	// ApprovedHash is the rendering (status.hash) that this node may apply in
-	// the place of the one that it has committed for the same generation: a
-	// variable's value changed on the node.
+	// ApprovedHash, when present, narrows the approval to one rendering
+	// (status.hash). A node that has committed another rendering of the same
+	// generation, since a variable's value changed there, needs it.
 	// +optional
 	ApprovedHash string `json:"approvedHash,omitempty"`
 }

@@ -30,10 +30,35 @@
 // its enactment tells that it has ended. Such a node is granted the new
 // generation first, since that takes nothing away from the others.
 //
+// A node on which the generation comes to what it has committed changes
+// nothing: it is granted without a slot, for that rendering only. One that has
+// committed the generation and comes out differently now, since a variable
+// changed there, waits for a slot again.
+//
+// # Steps
+//
+//	canary ───────────────► pause ──────────► the others
+//	the first N nodes, each  until a person    as many as there are slots;
+//	configured and soaked    removes it        a soaking node keeps its slot
+//
+// Which nodes are canaries is written nowhere: those that begin first are, and
+// a node that has what the generation comes to counts as one. So an edit that
+// only lets the rollout go on finds them done, and one that changes the state
+// begins with the canary stage again. As long as it lasts one failing canary
+// node aborts the rest. Paused, nothing is granted that needs a slot; what is
+// under way goes on.
+//
+// In mode Plan nothing is granted at all: the status collects the plans.
+//
 // # What Plan relies on
 //
 // An enactment shows Progressing while a transaction of any generation of the
 // policy is open on the node, also when status.policyGeneration has moved on to
 // a newer one. The policy handler begins a generation only after it has read
 // the policy from the API server at that very generation and found it approved.
+//
+// status.hash is of status.policyGeneration as it comes out on the node, and
+// empty while that is not known. The policy handler begins nothing that has
+// another hash than a spec.approvedHash that is there, and nothing that differs
+// from what it has committed of the same generation without that approvedHash.
 package rollout

@@ -3,11 +3,16 @@ package rollout
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -109,6 +114,7 @@ func TestTranscripts(t *testing.T) {
 			w.plan()
 		},
 	}
+	maps.Copy(tests, stepByStep(turns))
 	for name, play := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld("50%", three...)
@@ -116,6 +122,142 @@ func TestTranscripts(t *testing.T) {
 			play(w)
 			compareGolden(t, name, w.log.String())
 		})
+	}
+}
+
+// stepByStep are the rollouts with rules of spec.rollout, variables and plans.
+func stepByStep(turns func(*world, ...string)) map[string]func(*world) {
+	const one, two, last = "node1", "node2", "node3"
+	// begins lets all nodes be planned, and those that were granted begin.
+	begins := func(w *world, nodes ...string) {
+		turns(w, one, two, last)
+		w.plan()
+		turns(w, nodes...)
+	}
+	rollout := func(w *world, rule string, rollout v1.Rollout) {
+		w.say("spec.rollout: %s", rule)
+		w.policy.Spec.Rollout = &rollout
+	}
+	// sameState: the edits to come change nothing on the nodes.
+	sameState := func(w *world) { w.content = func(string, int64) string { return "state 1" } }
+	return map[string]func(*world){
+		"a canary, a pause, and on it goes": func(w *world) {
+			sameState(w)
+			rollout(w, "canary 1, pauseAfterCanary", v1.Rollout{Canary: ptr.To(int32(1)), PauseAfterCanary: true})
+			begins(w, one)
+			w.plan()
+			turns(w, one)
+			w.plan()
+			turns(w, two, last)
+			w.edit()
+			rollout(w, "canary 1", v1.Rollout{Canary: ptr.To(int32(1))})
+			w.plan()
+			turns(w, one, two, last)
+			w.plan()
+			turns(w, one, two, two, last)
+			w.plan()
+			turns(w, last)
+			w.plan()
+		},
+		"a canary fails, and an edit mends it": func(w *world) {
+			w.fails = func(_ string, generation int64, _ int) bool { return generation == 1 }
+			rollout(w, "canary 1", v1.Rollout{Canary: ptr.To(int32(1))})
+			begins(w, one, one)
+			w.plan()
+			turns(w, two, last)
+			w.edit()
+			w.plan()
+			turns(w, one, one)
+			w.plan()
+		},
+		"a canary node is not Ready after the change": func(w *world) {
+			rollout(w, "canary 1", v1.Rollout{Canary: ptr.To(int32(1))})
+			begins(w, one, one)
+			w.say("node1 is not Ready")
+			w.host(one).Ready = false
+			w.plan()
+			w.say("node1 is deleted for good")
+			w.remove(one)
+			w.plan()
+		},
+		"nodes soak": func(w *world) {
+			rollout(w, "soakSeconds 30", v1.Rollout{SoakSeconds: 30})
+			begins(w, one, one)
+			w.plan()
+			turns(w, two)
+			w.plan()
+			w.say("30 s go by")
+			w.now = w.now.Add(30 * time.Second)
+			w.plan()
+			turns(w, last, last)
+			w.plan()
+		},
+		"paused in mid-rollout": func(w *world) {
+			sameState(w)
+			begins(w, one, one)
+			w.edit()
+			rollout(w, "paused", v1.Rollout{Paused: true})
+			w.plan()
+			turns(w, one, two, last, two)
+			w.plan()
+			turns(w, one, two, last)
+			w.plan()
+			w.edit()
+			w.say("spec.rollout is removed")
+			w.policy.Spec.Rollout = nil
+			turns(w, one, two, last)
+			w.plan()
+			turns(w, one, two, two, last, last)
+			w.plan()
+		},
+		"an edit changes one node only": func(w *world) {
+			w.content = func(node string, generation int64) string {
+				return fmt.Sprint("state ", map[bool]int64{true: generation, false: 1}[node == last])
+			}
+			begins(w, one, one, two, two)
+			w.plan()
+			turns(w, last, last)
+			w.plan()
+			w.edit()
+			w.plan()
+			turns(w, one, two, last)
+			w.plan()
+			turns(w, one, two, last, last)
+			w.plan()
+		},
+		"a variable changes on all nodes": func(w *world) {
+			begins(w, one, one, two, two)
+			w.plan()
+			turns(w, last, last)
+			w.plan()
+			for _, h := range w.hosts {
+				h.variable++
+			}
+			w.say("the variable of all nodes changes")
+			turns(w, one)
+			w.plan()
+			turns(w, two, last)
+			w.plan()
+			turns(w, one, one)
+			w.plan()
+			turns(w, last, last, two, two)
+			w.plan()
+		},
+		"plan before apply": func(w *world) {
+			sameState(w)
+			w.policy.Spec.Mode = modePlan
+			w.say("spec.mode: Plan")
+			turns(w, one, two, last, one)
+			w.plan()
+			turns(w, two, last)
+			w.plan()
+			w.edit()
+			w.policy.Spec.Mode = ""
+			w.say("spec.mode is removed")
+			w.plan()
+			turns(w, one, one)
+			w.plan()
+		},
 	}
 }
 

@@ -3,6 +3,7 @@ package rollout
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,7 +31,8 @@ type Input struct {
 	// Refused says why nodes cannot be selected at all, in one line; empty
 	// when they can.
 	Refused string
-	// Now is used for the times in conditions and decides nothing.
+	// Now is used for the times in conditions, and decides one thing: which
+	// nodes have been configured for spec.rollout.soakSeconds.
 	Now metav1.Time
 }
 
@@ -44,6 +46,9 @@ type Output struct {
 	// Grants are the nodes whose enactment gets approvedGeneration, and loses
 	// an abortedGeneration.
 	Grants []string
+	// Hashes are the approvedHash of those grants that are for one rendering
+	// only; the others lose theirs.
+	Hashes map[string]string
 	// Aborts are the nodes whose enactment gets abortedGeneration.
 	Aborts []string
 	// Unaborts are the nodes whose enactment loses its abortedGeneration
@@ -58,6 +63,8 @@ type Output struct {
 	StatusUrgent bool
 	// Warning is set in the plan that begins to abort, or that first refuses.
 	Warning Warning
+	// RequeueAfter is when time alone changes the plan; 0 means never.
+	RequeueAfter time.Duration
 	// Notes are the decisions in words, one line each.
 	Notes []string
 }
@@ -81,10 +88,13 @@ func Plan(in Input) Output {
 		p.refuse(in.Refused)
 	case err != nil:
 		p.refuse(err.Error())
+	case in.Policy.Spec.Mode == modePlan:
+		p.noteNotReady()
+		p.setStatus(planVerdict(p.tally()))
 	default:
 		p.limit = limit
 		p.decide()
-		p.setStatus(verdictOf(p.tally()))
+		p.setStatus(p.verdict(p.tally()))
 	}
 	return p.out
 }
@@ -94,6 +104,7 @@ type planning struct {
 	in     Input
 	limit  int
 	places []place
+	steps  steps
 	out    Output
 }
 
@@ -115,16 +126,23 @@ func (p *planning) decide() {
 		p.note("ignore: no node matches")
 		return
 	}
-	if failing := p.names(isFailing); len(failing) >= p.limit {
-		p.abortRest(failing)
-	} else {
+	p.steps = p.findSteps()
+	p.grantUnchanged()
+	failing, canaries := p.names(isFailing), p.names(place.failsAsCanary)
+	switch {
+	case len(failing) >= p.limit:
+		p.abortRest(fmt.Sprintf("%d of at most %d unavailable nodes fail: %s", len(failing), p.limit, list(failing)))
+	case p.steps.first && len(canaries) > 0:
+		p.abortRest(fmt.Sprintf("%d of %d canary nodes fail: %s", len(canaries), p.steps.canaries, list(canaries)))
+	default:
 		p.grantNext(len(failing))
 	}
+	p.requeue()
 	p.noteNotReady()
 }
 
 // abortRest tells every node that has not begun to stay as it is.
-func (p *planning) abortRest(failing []string) {
+func (p *planning) abortRest(reason string) {
 	before := len(p.names(isAborted))
 	for i := range p.places {
 		place := &p.places[i]
@@ -134,25 +152,50 @@ func (p *planning) abortRest(failing []string) {
 		place.phase = aborted
 		p.out.Aborts = append(p.out.Aborts, place.Name)
 	}
-	reason := fmt.Sprintf("%d of at most %d unavailable nodes fail: %s", len(failing), p.limit, list(failing))
-	switch {
-	case len(p.out.Aborts) > 0:
-		p.note("abort %s: %s", list(p.out.Aborts), reason)
-		if before == 0 {
-			p.out.Warning = Warning{Reason: "Aborted", Message: fmt.Sprintf(
-				"generation %d is not begun on %s: %s", p.out.Generation, list(p.out.Aborts), reason)}
-		}
-	default:
+	if len(p.out.Aborts) == 0 {
 		p.note("halt: %s", reason)
+		return
+	}
+	p.note("abort %s: %s", list(p.out.Aborts), reason)
+	if before == 0 {
+		p.out.Warning = Warning{Reason: "Aborted", Message: fmt.Sprintf(
+			"generation %d is not begun on %s: %s", p.out.Generation, list(p.out.Aborts), reason)}
 	}
 }
 
-// grantNext hands out the free slots. Nodes that are changing already come
-// first: they occupy a slot anyway.
+// grantUnchanged grants what needs no slot: nodes on which the generation comes
+// to what they have committed. The grant is for that rendering only.
+func (p *planning) grantUnchanged() {
+	var granted []string
+	for i := range p.places {
+		place := &p.places[i]
+		if place.mayBegin() && place.unchanged {
+			p.grant(place, place.hash)
+			granted = append(granted, place.Name)
+		}
+	}
+	if len(granted) > 0 {
+		p.note("grant %s: nothing changes there, so without a slot", list(granted))
+	}
+}
+
+func (p *planning) grant(place *place, hash string) {
+	place.phase = working
+	place.approved = true
+	p.out.Grants = append(p.out.Grants, place.Name)
+	if hash == "" {
+		return
+	}
+	if p.out.Hashes == nil {
+		p.out.Hashes = map[string]string{}
+	}
+	p.out.Hashes[place.Name] = hash
+}
+
+// grantNext hands out the free slots, as far as the steps have room. Nodes that
+// are changing already come first: they occupy a slot anyway.
 func (p *planning) grantNext(failing int) {
-	held := p.names(place.occupies)
-	holders := len(p.names(place.holds))
-	occupied := len(held)
+	occupied, holders, room := len(p.names(place.occupies)), len(p.names(place.holds)), p.steps.room
 	var wait []string
 	for _, i := range p.candidates() {
 		place := &p.places[i]
@@ -160,28 +203,27 @@ func (p *planning) grantNext(failing int) {
 		if place.changing {
 			free = holders < p.limit
 		}
-		if !free {
+		if !free || room == 0 {
 			wait = append(wait, place.Name)
-			if place.phase == aborted {
-				p.out.Unaborts = append(p.out.Unaborts, place.Name)
-			}
-			place.phase = waiting
 			continue
 		}
 		if !place.changing {
 			occupied++
 		}
 		holders++
+		room--
 		p.noteGrant(place, occupied)
-		place.phase = working
-		place.approved = true
-		p.out.Grants = append(p.out.Grants, place.Name)
+		p.grant(place, place.again())
 	}
-	p.unabortNotReady()
-	if len(p.out.Unaborts) > 0 {
-		p.note("unabort %s: %d nodes fail, fewer than %d", list(p.out.Unaborts), failing, p.limit)
+	p.unabort(failing)
+	if silent := p.names(place.silent); len(silent) > 0 {
+		p.note("wait %s: not told yet what generation %d changes there", list(silent), p.out.Generation)
 	}
-	if len(wait) > 0 {
+	switch {
+	case len(wait) == 0:
+	case room == 0 && p.steps.hold != "":
+		p.note("wait %s: %s", list(wait), p.steps.hold)
+	default:
 		p.note("wait %s: %d of %d slots held: %s", list(wait), occupied, p.limit, list(p.describe(place.occupies)))
 	}
 }
@@ -197,12 +239,13 @@ func (p *planning) noteGrant(place *place, occupied int) {
 	}
 }
 
-// candidates are the places that may be granted, in the order of granting.
+// candidates are the places that may be granted a slot, in the order of
+// granting.
 func (p *planning) candidates() []int {
 	var changing, others []int
 	for i, place := range p.places {
 		switch {
-		case !place.mayBeWritten() || !place.Ready || (place.phase != waiting && place.phase != aborted):
+		case !place.mayBegin() || place.silent():
 		case place.changing:
 			changing = append(changing, i)
 		default:
@@ -212,12 +255,16 @@ func (p *planning) candidates() []int {
 	return slices.Concat(changing, others)
 }
 
-func (p *planning) unabortNotReady() {
+// unabort lets those that are aborted and were not granted wait again.
+func (p *planning) unabort(failing int) {
 	for i := range p.places {
-		if place := &p.places[i]; place.mayBeWritten() && !place.Ready && place.phase == aborted {
+		if place := &p.places[i]; place.mayBeWritten() && place.phase == aborted {
 			place.phase = waiting
 			p.out.Unaborts = append(p.out.Unaborts, place.Name)
 		}
+	}
+	if len(p.out.Unaborts) > 0 {
+		p.note("unabort %s: %d nodes fail, fewer than %d", list(p.out.Unaborts), failing, p.limit)
 	}
 }
 

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -31,13 +30,22 @@ type on struct {
 	reported int64
 	shows    []v1.ConditionType
 	owner    types.UID
+	// hash is what the reported generation comes to on the node, approvedHash
+	// what is granted of it, and has what is committed of which generation.
+	hash, approvedHash string
+	has                *v1.CommittedPolicy
+	plan               *v1.EnactmentPlan
 }
 
 func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 	e := v1.NodeNetworkConfigurationEnactment{
 		ObjectMeta: metav1.ObjectMeta{Name: o.name + ".p"},
-		Spec:       v1.NodeNetworkConfigurationEnactmentSpec{ApprovedGeneration: o.approved, AbortedGeneration: o.aborted},
-		Status:     v1.NodeNetworkConfigurationEnactmentStatus{PolicyGeneration: o.reported},
+		Spec: v1.NodeNetworkConfigurationEnactmentSpec{
+			ApprovedGeneration: o.approved, AbortedGeneration: o.aborted, ApprovedHash: o.approvedHash,
+		},
+		Status: v1.NodeNetworkConfigurationEnactmentStatus{
+			PolicyGeneration: o.reported, Hash: o.hash, Committed: o.has, Plan: o.plan,
+		},
 	}
 	if o.owner != "" {
 		e.OwnerReferences = []metav1.OwnerReference{{Kind: "NodeNetworkConfigurationPolicy", Name: "p", UID: o.owner}}
@@ -217,25 +225,5 @@ func TestPlanDecides(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func BenchmarkPlanFor5000Nodes(b *testing.B) {
-	nodes := make([]on, 5000)
-	for i := range nodes {
-		nodes[i] = on{name: fmt.Sprintf("node%05d", (i*7919)%5000)}
-		switch {
-		case i < 1500:
-			nodes[i].approved, nodes[i].reported, nodes[i].shows = generation, generation, showing(v1.EnactmentAvailable)
-		case i < 3500:
-			nodes[i].approved, nodes[i].reported, nodes[i].shows = generation, generation, showing(v1.EnactmentProgressing)
-		}
-	}
-	in := inputOf(intstr.FromString("50%"), nodes)
-	b.ReportAllocs()
-	for b.Loop() {
-		if out := Plan(in); len(out.Grants) != 500 {
-			b.Fatalf("%d grants", len(out.Grants))
-		}
 	}
 }

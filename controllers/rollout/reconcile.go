@@ -60,10 +60,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.writeSpecs(ctx, in, out); err != nil {
 		return reconcile.Result{}, err
 	}
+	again := reconcile.Result{RequeueAfter: out.RequeueAfter}
 	if wait := r.statusWait(in, out); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+		if again.RequeueAfter == 0 || wait < again.RequeueAfter {
+			again.RequeueAfter = wait
+		}
+		return again, nil
 	}
-	return reconcile.Result{}, r.writeStatus(ctx, in, out)
+	return again, r.writeStatus(ctx, in, out)
 }
 
 // gather reads the input of a plan. Its Policy is nil when there is nothing to
@@ -141,10 +145,11 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 	steps := []struct {
 		nodes             []string
 		approved, aborted func(before int64) int64
+		hash              func(node, before string) string
 	}{
-		{out.Aborts, keep, set(out.Generation)},
-		{out.Unaborts, keep, set(0)},
-		{out.Grants, set(out.Generation), set(0)},
+		{out.Aborts, keep, set(out.Generation), keepHash},
+		{out.Unaborts, keep, set(0), keepHash},
+		{out.Grants, set(out.Generation), set(0), func(node, _ string) string { return out.Hashes[node] }},
 	}
 	for _, step := range steps {
 		for _, node := range step.nodes {
@@ -152,6 +157,7 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 			after := v1.NodeNetworkConfigurationEnactmentSpec{
 				ApprovedGeneration: step.approved(before.Spec.ApprovedGeneration),
 				AbortedGeneration:  step.aborted(before.Spec.AbortedGeneration),
+				ApprovedHash:       step.hash(node, before.Spec.ApprovedHash),
 			}
 			if err := r.writeSpec(ctx, before, after); err != nil {
 				return fmt.Errorf("writing the spec of enactment %s: %w", before.Name, err)
@@ -162,6 +168,8 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 }
 
 func keep(before int64) int64 { return before }
+
+func keepHash(_, before string) string { return before }
 
 func set(value int64) func(int64) int64 { return func(int64) int64 { return value } }
 
@@ -177,6 +185,9 @@ func (r *Reconciler) writeSpec(ctx context.Context, before *v1.NodeNetworkConfig
 	if after.AbortedGeneration != before.Spec.AbortedGeneration {
 		spec["abortedGeneration"] = orNull(after.AbortedGeneration)
 	}
+	if after.ApprovedHash != before.Spec.ApprovedHash {
+		spec["approvedHash"] = orNull(after.ApprovedHash)
+	}
 	patch, err := mergePatch(before, "spec", spec)
 	if err != nil {
 		return err
@@ -186,11 +197,12 @@ func (r *Reconciler) writeSpec(ctx context.Context, before *v1.NodeNetworkConfig
 }
 
 // orNull: a zero in a merge patch is null, which removes the field.
-func orNull(generation int64) any {
-	if generation == 0 {
+func orNull[T comparable](value T) any {
+	var zero T
+	if value == zero {
 		return nil
 	}
-	return generation
+	return value
 }
 
 // mergePatch holds the UID as well, so that it cannot hit an object that was

@@ -123,6 +123,53 @@ func TestOnlyWhatChangesIsWritten(t *testing.T) {
 	s.expect([]string{`b.p {"spec":{"abortedGeneration":null,"approvedGeneration":3}}`, "p status"}, 0)
 }
 
+func TestAGrantOfARenderingIsWrittenAndTakenBack(t *testing.T) {
+	unchanged, stale := waitsWith("a", "old"), waitsWith("b", "new")
+	stale.approvedHash = "long ago"
+	s := newStage(t, 1, unchanged, stale)
+	s.expect([]string{
+		`a.p {"spec":{"approvedGeneration":3,"approvedHash":"old"}}`, `b.p {"spec":{"approvedGeneration":3,"approvedHash":null}}`, "p status",
+	}, 0)
+	s.expect(nil, 0)
+}
+
+func TestASoakingNodeIsLookedAtAgain(t *testing.T) {
+	s := newStage(t, 1, configured("a", 0), on{name: "b"})
+	s.clock.SetTime(noon.Time)
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
+		t.Fatal(err)
+	}
+	policy.Spec.Rollout = &v1.Rollout{SoakSeconds: 60}
+	if err := s.api.Update(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	s.expect([]string{"p status"}, time.Minute)
+	s.clock.Step(time.Minute)
+	s.expect([]string{`b.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
+}
+
+func TestTheCacheKeepsWhatAPlanReads(t *testing.T) {
+	e := configured("a", 0).enactment()
+	e.Status.Plan = &v1.EnactmentPlan{Hash: "x", Disruption: v1.DisruptionReapply, Changes: []string{"a"}}
+	e.Status.DesiredState = v1.NewState([]byte(`{}`))
+	want := e.DeepCopy()
+	want.Status.Plan.Changes, want.Status.DesiredState = nil, v1.State{}
+	e.Status.Committed.DesiredState, e.Status.Committed.Priority = v1.NewState([]byte(`{}`)), 1
+	for kind, options := range Cached() {
+		if _, is := kind.(*v1.NodeNetworkConfigurationEnactment); !is {
+			continue
+		}
+		got, err := options.Transform(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestAStatusThatOnlyCountsWaitsASecondAndGrantsDoNot(t *testing.T) {
 	s := newStage(t, 1, on{name: "a"}, on{name: "b"}, on{name: "c"})
 	s.expect([]string{`a.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
@@ -214,6 +261,22 @@ func TestOnlyChangesThatAPlanDependsOnCauseOne(t *testing.T) {
 		}), true},
 		"an enactment's generation does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
 			e.Status.PolicyGeneration = 2
+		}), true},
+		"how a generation comes out on the node does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+			e.Status.Hash = "new"
+		}), true},
+		"what the node has committed does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+			e.Status.Committed = &v1.CommittedPolicy{Generation: 1}
+		}), true},
+		"the state of what it has committed does not": {
+			enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+				e.Status.Committed = &v1.CommittedPolicy{Generation: 1}
+			}), enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+				e.Status.Committed = &v1.CommittedPolicy{Generation: 1, Priority: 1}
+			}), false,
+		},
+		"an enactment's plan does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+			e.Status.Plan = &v1.EnactmentPlan{Hash: "x"}
 		}), true},
 		"an enactment's spec does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
 			e.Spec.ApprovedGeneration = 0

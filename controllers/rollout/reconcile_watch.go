@@ -48,7 +48,7 @@ func Cached() map[client.Object]cache.ByObject {
 		&v1.NodeNetworkConfigurationEnactment{}: {Transform: func(object any) (any, error) {
 			if e, ok := object.(*v1.NodeNetworkConfigurationEnactment); ok {
 				e.ManagedFields = nil
-				e.Status.DesiredState, e.Status.CapturedStates, e.Status.Committed = v1.State{}, nil, nil
+				e.Status = readOnly(e.Status)
 			}
 			return object, nil
 		}},
@@ -60,6 +60,20 @@ func Cached() map[client.Object]cache.ByObject {
 			return object, nil
 		}},
 	}
+}
+
+// readOnly is what a plan reads of an enactment's status.
+func readOnly(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkConfigurationEnactmentStatus {
+	kept := v1.NodeNetworkConfigurationEnactmentStatus{
+		PolicyGeneration: status.PolicyGeneration, Hash: status.Hash, Conditions: status.Conditions,
+	}
+	if c := status.Committed; c != nil {
+		kept.Committed = &v1.CommittedPolicy{Generation: c.Generation, Hash: c.Hash, Since: c.Since}
+	}
+	if p := status.Plan; p != nil {
+		kept.Plan = &v1.EnactmentPlan{Hash: p.Hash, Disruption: p.Disruption}
+	}
+	return kept
 }
 
 func readyOnly(conditions []corev1.NodeCondition) []corev1.NodeCondition {
@@ -104,11 +118,15 @@ func enactmentChanges() predicate.Predicate {
 		before, okBefore := e.ObjectOld.(*v1.NodeNetworkConfigurationEnactment)
 		after, okAfter := e.ObjectNew.(*v1.NodeNetworkConfigurationEnactment)
 		if !okBefore || !okAfter || before.UID != after.UID || before.Spec != after.Spec ||
-			before.Status.PolicyGeneration != after.Status.PolicyGeneration {
+			before.Status.PolicyGeneration != after.Status.PolicyGeneration || before.Status.Hash != after.Status.Hash {
+			return true
+		}
+		then, now := readOnly(before.Status), readOnly(after.Status)
+		if !equality.Semantic.DeepEqual(then.Committed, now.Committed) || !equality.Semantic.DeepEqual(then.Plan, now.Plan) {
 			return true
 		}
 		for _, conditionType := range []v1.ConditionType{
-			v1.EnactmentAvailable, v1.EnactmentFailing, v1.EnactmentProgressing, v1.EnactmentAborted,
+			v1.EnactmentAvailable, v1.EnactmentFailing, v1.EnactmentProgressing, v1.EnactmentAborted, v1.Planned,
 		} {
 			if isTrue(before, conditionType) != isTrue(after, conditionType) {
 				return true

@@ -1,10 +1,16 @@
 package rollout
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 // Runs that differ in everything that a seed can draw. What must hold: no step
@@ -32,6 +38,10 @@ type simulation struct {
 	// shrinks: nodes may go, which makes a percentage smaller.
 	shrinks bool
 	joined  int
+	// edits that changed nothing but the rollout, by generation.
+	same map[int64]int64
+	// wrong is the first plan that broke a rule.
+	wrong error
 }
 
 func newSimulation(seed uint64) *simulation {
@@ -54,8 +64,37 @@ func newSimulation(seed uint64) *simulation {
 		bad := int(hash(node, generation, seed)%100) < badShare
 		return bad && (!s.retries || try < badUntil)
 	}
-	s.options = fmt.Sprintf("%d nodes, maxUnavailable %s, %d%% fail, retries %v", count, limit, badShare, s.retries)
+	s.same = map[int64]int64{}
+	s.content = func(node string, generation int64) string {
+		for s.same[generation] != 0 {
+			generation = s.same[generation]
+		}
+		// Some nodes do not notice every other edit.
+		if hash(node, 0, seed)%3 == 0 {
+			generation /= 2
+		}
+		return fmt.Sprint("state ", generation)
+	}
+	s.policy.Spec.Rollout = s.drawRollout()
+	rollout, _ := json.Marshal(s.policy.Spec.Rollout)
+	s.options = fmt.Sprintf("%d nodes, maxUnavailable %s, %d%% fail, retries %v, rollout %s", count, limit, badShare, s.retries, rollout)
 	return s
+}
+
+// drawRollout has each rule in some of the runs; half of them have none.
+func (s *simulation) drawRollout() *v1.Rollout {
+	if s.random.IntN(2) == 0 {
+		return nil
+	}
+	r := &v1.Rollout{Paused: s.random.IntN(8) == 0}
+	if s.random.IntN(3) > 0 {
+		r.Canary = ptr.To(int32(1 + s.random.IntN(4)))
+		r.PauseAfterCanary = s.random.IntN(3) == 0
+	}
+	if s.random.IntN(3) == 0 {
+		r.SoakSeconds = int32(1 + s.random.IntN(20))
+	}
+	return r
 }
 
 func hash(node string, generation int64, seed uint64) uint64 {
@@ -72,6 +111,12 @@ func (s *simulation) run() error {
 		if s.step() {
 			quiet = 0
 		}
+		if s.wrong != nil {
+			return s.wrong
+		}
+		if quiet == 199 && s.resume() {
+			quiet = 0
+		}
 		open, limit := s.openTransactions(), s.limit()
 		if len(open) > limit && len(open) > before {
 			return fmt.Errorf("%d transactions are open, at most %d may be: %s", len(open), limit, strings.Join(open, ", "))
@@ -84,8 +129,7 @@ func (s *simulation) run() error {
 func (s *simulation) step() bool {
 	switch s.random.IntN(4) {
 	case 0:
-		s.plan()
-		return false
+		return s.checkedPlan().RequeueAfter > 0
 	case 1:
 		if s.disturbances == 0 {
 			return false
@@ -107,9 +151,16 @@ func (s *simulation) step() bool {
 }
 
 func (s *simulation) disturb() {
-	switch s.random.IntN(5) {
+	switch s.random.IntN(7) {
 	case 0:
 		s.edit()
+	case 5:
+		s.editRollout(s.drawRollout())
+	case 6:
+		if h := s.anyHost(); h != nil {
+			h.variable++
+			s.say("%s: its variable is %d", h.Name, h.variable)
+		}
 	case 1:
 		s.joined++
 		s.hosts = append(s.hosts, &host{Node: Node{Name: fmt.Sprintf("late%02d", s.joined), Ready: true, Matches: true}})
@@ -141,14 +192,95 @@ func (s *simulation) anyHost() *host {
 	return s.hosts[s.random.IntN(len(s.hosts))]
 }
 
+// editRollout is a new generation in which nothing else changes.
+func (s *simulation) editRollout(rollout *v1.Rollout) {
+	s.edit()
+	s.same[s.policy.Generation] = s.policy.Generation - 1
+	s.policy.Spec.Rollout = rollout
+}
+
+// resume is the person who lets a paused rollout go on.
+func (s *simulation) resume() bool {
+	rollout := s.policy.Spec.Rollout
+	if rollout == nil || !rollout.Paused && !rollout.PauseAfterCanary {
+		return false
+	}
+	next := *rollout
+	next.Paused, next.PauseAfterCanary = false, false
+	s.editRollout(&next)
+	return true
+}
+
+// checkedPlan plans and holds what is granted against the rules, which are
+// counted here once more on what the nodes have told.
+func (s *simulation) checkedPlan() Output {
+	var matching, done, begun, granted int
+	rollout := s.policy.Spec.Rollout
+	if rollout == nil {
+		rollout = &v1.Rollout{}
+	}
+	needsSlot := map[string]bool{}
+	for _, h := range s.hosts {
+		e := s.enactments[h.Name]
+		if !h.Matches {
+			continue
+		}
+		matching++
+		if e == nil {
+			continue
+		}
+		told := e.Status.PolicyGeneration == s.policy.Generation
+		has := told && e.Status.Committed != nil && e.Status.Committed.Hash == e.Status.Hash
+		soaked := has && s.now.Add(time.Second).Sub(e.Status.Committed.Since.Time) >= time.Duration(rollout.SoakSeconds)*time.Second
+		if has && soaked && h.Ready {
+			done++
+		}
+		if has || isOpenOrTried(h, e, s.policy.Generation) {
+			begun++
+		}
+		needsSlot[h.Name] = !has
+	}
+	out := s.plan()
+	for _, name := range out.Grants {
+		if needsSlot[name] {
+			granted++
+		}
+	}
+	canaries := 0
+	if rollout.Canary != nil {
+		canaries = min(int(*rollout.Canary), matching)
+	}
+	switch {
+	case granted == 0 || s.wrong != nil:
+	case rollout.Paused:
+		s.wrong = fmt.Errorf("%d nodes are granted a slot while it is paused", granted)
+	case done < canaries && begun+granted > canaries:
+		s.wrong = fmt.Errorf("%d nodes are granted a slot, %d have begun and %d of %d canary nodes are done", granted, begun, done, canaries)
+	case rollout.PauseAfterCanary && canaries > 0 && done >= canaries:
+		s.wrong = fmt.Errorf("%d nodes are granted a slot although it pauses after %d canary nodes", granted, canaries)
+	}
+	return out
+}
+
+// isOpenOrTried: the generation was granted to the node, as it comes out there.
+func isOpenOrTried(h *host, e *v1.NodeNetworkConfigurationEnactment, generation int64) bool {
+	if e.Spec.ApprovedGeneration != generation {
+		return false
+	}
+	return h.open == generation || e.Status.Committed == nil || e.Status.Committed.Generation != generation
+}
+
 // ended checks that nothing is left to do and that everybody was told so.
 func (s *simulation) ended() error {
-	s.plan()
+	s.checkedPlan()
 	for _, h := range s.hosts {
 		for s.turn(h.Name) {
 		}
 	}
-	out := s.plan()
+	out := s.checkedPlan()
+	if s.wrong != nil {
+		return s.wrong
+	}
 	if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) > 0 || out.StatusChanged {
 		return fmt.Errorf("it is quiet, yet the plan still decides: %q", out.Notes)
 	}
@@ -156,7 +288,8 @@ func (s *simulation) ended() error {
 	if counts.Pending > 0 || counts.Progressing > 0 {
 		return fmt.Errorf("it is quiet, yet nodes wait or progress: %+v", counts)
 	}
-	if counts.Aborted > 0 && int(counts.Failing) < s.limit() {
+	canary := s.policy.Spec.Rollout != nil && s.policy.Spec.Rollout.Canary != nil
+	if counts.Aborted > 0 && int(counts.Failing) < s.limit() && !(canary && counts.Failing > 0) {
 		return fmt.Errorf("nodes stay aborted although few fail: %+v", counts)
 	}
 	if counts.NotReady > 0 || counts.Matched != counts.Available+counts.Failing+counts.Aborted {

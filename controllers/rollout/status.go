@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,7 +17,11 @@ const (
 	success
 	failed
 	unmatched
+	// reviewable: mode Plan, and all plans are there.
+	reviewable
 )
+
+const messageUnmatched = "Policy does not match any node"
 
 // row is a row of the table of policy conditions, which is the older
 // project's: people wait for its types and reasons.
@@ -37,6 +42,7 @@ func (s state) row() row {
 		success:     {no, yes, no, no, v1.ReasonSuccessfullyConfigured},
 		failed:      {yes, no, no, no, v1.ReasonFailedToConfigure},
 		unmatched:   {no, no, no, yes, v1.ReasonNoMatchingNode},
+		reviewable:  {no, no, no, no, v1.ReasonPlanned},
 	}[s]
 }
 
@@ -54,6 +60,8 @@ type verdict struct {
 	state   state
 	message string
 	counts  v1.PolicyCounts
+	// paused: it goes on when a person says so.
+	paused bool
 }
 
 // tally is the counts, and how many nodes match, Ready or not.
@@ -96,6 +104,9 @@ func (t *tally) count(phase phase, ignored bool) {
 	case aborted:
 		t.Aborted++
 		finished = true
+	case planned:
+		t.Planned++
+		finished = true
 	case working:
 		t.Progressing++
 	case waiting:
@@ -108,11 +119,11 @@ func (t *tally) count(phase phase, ignored bool) {
 	}
 }
 
-func verdictOf(t tally) verdict {
+func (p *planning) verdict(t tally) verdict {
 	v := verdict{counts: t.PolicyCounts}
 	switch {
 	case t.all == 0:
-		v.state, v.message = unmatched, "Policy does not match any node"
+		v.state, v.message = unmatched, messageUnmatched
 	case t.Failing > 0 || t.Aborted > 0:
 		v.state, v.message = failed, fmt.Sprintf("%d/%d nodes failed to configure", t.Failing, t.all)
 		v.message += some(t.Aborted, ", %d nodes aborted configuration")
@@ -121,6 +132,10 @@ func verdictOf(t tally) verdict {
 		// succeeded, although nothing is left to wait for.
 		v.state, v.message = progressing, fmt.Sprintf("Policy is progressing %d/%d nodes finished", t.finished, t.Matched)
 		v.message += some(t.Pending, ", %d pending") + notReady(t.NotReady)
+		if t.Pending > 0 && p.steps.hold != "" {
+			v.message += ": " + p.steps.hold
+			v.paused = p.steps.paused
+		}
 	default:
 		v.state, v.message = success, fmt.Sprintf("%d/%d nodes successfully configured", t.Available, t.all)
 		v.message += notReady(t.NotReady)
@@ -144,6 +159,7 @@ func (p *planning) setStatus(v verdict) {
 	p.out.Status = v1.NodeNetworkConfigurationPolicyStatus{
 		ObservedGeneration: p.out.Generation,
 		Counts:             v.counts,
+		Plans:              p.plans(),
 	}
 	p.out.StatusUrgent = old.ObservedGeneration != p.out.Generation
 	for _, condition := range p.conditions(v) {
@@ -160,7 +176,7 @@ func (p *planning) setStatus(v verdict) {
 		p.out.Status.Conditions = append(p.out.Status.Conditions, condition)
 	}
 	p.out.StatusChanged = p.out.StatusChanged || p.out.StatusUrgent || old.Counts != v.counts ||
-		len(old.Conditions) != len(p.out.Status.Conditions)
+		len(old.Conditions) != len(p.out.Status.Conditions) || !slices.Equal(old.Plans, p.out.Status.Plans)
 	if !p.out.StatusChanged {
 		p.out.Status = old
 	}
@@ -179,12 +195,25 @@ func (p *planning) conditions(v verdict) []v1.Condition {
 		return c
 	}
 	row := v.state.row()
-	return []v1.Condition{
+	conditions := []v1.Condition{
 		condition(v1.PolicyDegraded, row.degraded, row.reason),
 		condition(v1.PolicyAvailable, row.available, row.reason),
 		condition(v1.PolicyProgressing, row.progressing, v.state.progressingReason()),
 		condition(v1.PolicyIgnored, row.ignored, row.reason),
 	}
+	// Ours stand at the end and only while they are True: who reads the older
+	// project's four does not meet them.
+	switch {
+	case v.state == progressing && v.paused:
+		conditions = append(conditions, condition(v1.Reconciling, yes, v1.ReasonPaused))
+	case v.state == progressing:
+		conditions = append(conditions, condition(v1.Reconciling, yes, row.reason))
+	case v.state == failed:
+		conditions = append(conditions, condition(v1.Stalled, yes, row.reason))
+	case v.state == reviewable:
+		conditions = append(conditions, condition(v1.Planned, yes, row.reason))
+	}
+	return conditions
 }
 
 // shortened keeps a message within the 1 KiB that a condition takes.

@@ -35,6 +35,7 @@ func TestPlanTellsTheStatus(t *testing.T) {
 		return []string{
 			"Degraded=Unknown ConfigurationProgressing", "Available=Unknown ConfigurationProgressing",
 			"Progressing=True ConfigurationProgressing: " + message, "Ignored=False ConfigurationProgressing",
+			"Reconciling=True ConfigurationProgressing: " + message,
 		}
 	}
 	successRow := func(message string) []string {
@@ -47,6 +48,7 @@ func TestPlanTellsTheStatus(t *testing.T) {
 		return []string{
 			"Degraded=True FailedToConfigure: " + message, "Available=False FailedToConfigure",
 			"Progressing=False ConfigurationProgressing", "Ignored=False FailedToConfigure",
+			"Stalled=True FailedToConfigure: " + message,
 		}
 	}
 	available, failing, progressing := v1.EnactmentAvailable, v1.EnactmentFailing, v1.EnactmentProgressing

@@ -16,8 +16,12 @@ import (
 // host is a node with what is true on it, whatever the API tells.
 type host struct {
 	Node
-	// open is the generation whose transaction is open, 0 if none.
-	open int64
+	// open is the generation whose transaction is open, 0 if none, and openHash
+	// its rendering.
+	open     int64
+	openHash string
+	// variable is a value of the node that the rendering depends on.
+	variable int
 	// tries that failed in a row.
 	tries int
 }
@@ -31,6 +35,9 @@ type world struct {
 	fails func(node string, generation int64, try int) bool
 	// retries: a failure is tried again.
 	retries bool
+	// content tells what the policy comes to on a node, without its variable;
+	// by default each generation is something else.
+	content func(node string, generation int64) string
 	now     time.Time
 	log     strings.Builder
 }
@@ -44,6 +51,7 @@ func newWorld(maxUnavailable string, nodes ...string) *world {
 		},
 		enactments: map[string]*v1.NodeNetworkConfigurationEnactment{},
 		fails:      func(string, int64, int) bool { return false },
+		content:    func(_ string, generation int64) string { return fmt.Sprint("state ", generation) },
 		now:        time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	for _, name := range nodes {
@@ -67,6 +75,11 @@ func (w *world) remove(name string) {
 func (w *world) edit() {
 	w.policy.Generation++
 	w.say("the policy is edited: generation %d", w.policy.Generation)
+}
+
+// hash is of what the policy comes to on the node.
+func (w *world) hash(h *host) string {
+	return fmt.Sprintf("%s with %d", w.content(h.Name, w.policy.Generation), h.variable)
 }
 
 func (w *world) input() Input {
@@ -96,7 +109,7 @@ func (w *world) plan() Output {
 	out := Plan(w.input())
 	for _, node := range out.Grants {
 		spec := &w.enactments[node].Spec
-		spec.ApprovedGeneration, spec.AbortedGeneration = out.Generation, 0
+		spec.ApprovedGeneration, spec.AbortedGeneration, spec.ApprovedHash = out.Generation, 0, out.Hashes[node]
 	}
 	for _, node := range out.Aborts {
 		w.enactments[node].Spec.AbortedGeneration = out.Generation
@@ -115,14 +128,17 @@ func (w *world) plan() Output {
 	if !out.StatusChanged {
 		w.say("  = status unchanged")
 	}
+	if out.RequeueAfter > 0 {
+		w.say("  > again in %v", out.RequeueAfter)
+	}
 	return out
 }
 
-func (w *world) report(e *v1.NodeNetworkConfigurationEnactment, conditions ...v1.ConditionType) {
-	e.Status.PolicyGeneration = w.policy.Generation
+func (w *world) report(h *host, e *v1.NodeNetworkConfigurationEnactment, conditions ...v1.ConditionType) {
+	e.Status.PolicyGeneration, e.Status.Hash = w.policy.Generation, w.hash(h)
 	e.Status.Conditions = nil
 	for _, conditionType := range []v1.ConditionType{
-		v1.EnactmentFailing, v1.EnactmentAvailable, v1.EnactmentProgressing, v1.EnactmentPending, v1.EnactmentAborted,
+		v1.EnactmentFailing, v1.EnactmentAvailable, v1.EnactmentProgressing, v1.EnactmentPending, v1.EnactmentAborted, v1.Planned,
 	} {
 		status := metav1.ConditionFalse
 		if slices.Contains(conditions, conditionType) {
@@ -144,23 +160,64 @@ func (w *world) turn(name string) bool {
 		e = &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: v1.EnactmentName(name, "p")}}
 		w.enactments[name] = e
 		w.say("%s: enactment created", name)
-	case h.open != 0 && h.open != generation && e.Status.PolicyGeneration != generation:
-		w.report(e, v1.EnactmentProgressing)
-	case h.open != 0 && h.open != generation:
+	case h.open != 0 && !w.wanted(h) && !w.tells(h, e):
+		w.report(h, e, v1.EnactmentProgressing)
+	case h.open != 0 && !w.wanted(h):
 		w.say("%s: generation %d is taken back", name, h.open)
 		h.open = 0
-		w.report(e, v1.EnactmentPending)
-	case e.Spec.ApprovedGeneration == generation:
+		w.report(h, e, v1.EnactmentPending)
+	case w.policy.Spec.Mode == modePlan:
+		return w.review(h, e)
+	case w.approved(h, e):
 		return w.apply(h, e)
-	case e.Spec.AbortedGeneration == generation && !w.shows(e, v1.EnactmentAborted):
+	case e.Spec.AbortedGeneration == generation && !(w.tells(h, e) && w.shows(e, v1.EnactmentAborted)):
 		w.say("%s: aborted", name)
-		w.report(e, v1.EnactmentAborted)
-	case e.Spec.AbortedGeneration != generation && !w.shows(e, v1.EnactmentPending):
+		w.report(h, e, v1.EnactmentAborted)
+	case e.Spec.AbortedGeneration != generation && !(w.tells(h, e) && w.shows(e, v1.EnactmentPending)):
 		w.say("%s: pending", name)
-		w.report(e, v1.EnactmentPending)
+		w.report(h, e, v1.EnactmentPending)
 	default:
 		return false
 	}
+	return true
+}
+
+// wanted tells whether what is open is still what the policy comes to.
+func (w *world) wanted(h *host) bool { return h.open == w.policy.Generation && h.openHash == w.hash(h) }
+
+// tells whether the enactment is about the generation as it comes out now.
+func (w *world) tells(h *host, e *v1.NodeNetworkConfigurationEnactment) bool {
+	return e.Status.PolicyGeneration == w.policy.Generation && e.Status.Hash == w.hash(h)
+}
+
+// approved as the policy handler reads it: the generation, and the rendering
+// where one is named or where another one of the generation is committed.
+func (w *world) approved(h *host, e *v1.NodeNetworkConfigurationEnactment) bool {
+	hash := w.hash(h)
+	if e.Spec.ApprovedGeneration != w.policy.Generation {
+		return false
+	}
+	if c := e.Status.Committed; c != nil && c.Generation == w.policy.Generation && c.Hash != hash {
+		return e.Spec.ApprovedHash == hash
+	}
+	return e.Spec.ApprovedHash == "" || e.Spec.ApprovedHash == hash || w.has(h, e)
+}
+
+func (w *world) has(h *host, e *v1.NodeNetworkConfigurationEnactment) bool {
+	return e.Status.Committed != nil && e.Status.Committed.Hash == w.hash(h)
+}
+
+func (w *world) review(h *host, e *v1.NodeNetworkConfigurationEnactment) bool {
+	if w.tells(h, e) && e.Status.Plan != nil && w.shows(e, v1.Planned) {
+		return false
+	}
+	hash := w.hash(h)
+	e.Status.Plan = &v1.EnactmentPlan{Hash: hash, Disruption: v1.DisruptionReapply}
+	if w.has(h, e) {
+		e.Status.Plan.Disruption = v1.DisruptionNone
+	}
+	w.say("%s: plan %q, disruption %s", h.Name, hash, e.Status.Plan.Disruption)
+	w.report(h, e, v1.Planned)
 	return true
 }
 
@@ -182,31 +239,36 @@ func (w *world) apply(h *host, e *v1.NodeNetworkConfigurationEnactment) bool {
 	generation := w.policy.Generation
 	finished := w.shows(e, v1.EnactmentAvailable) || w.shows(e, v1.EnactmentFailing) && !w.shows(e, v1.EnactmentProgressing)
 	switch {
-	case finished:
+	case finished && w.tells(h, e):
 		return false
+	case h.open == 0 && w.has(h, e):
+		w.say("%s: generation %d changes nothing", h.Name, generation)
+		e.Status.Committed.Generation = generation
+		w.report(h, e, v1.EnactmentAvailable)
 	case h.open == 0:
 		w.say("%s: begins generation %d", h.Name, generation)
-		h.open = generation
+		h.open, h.openHash = generation, w.hash(h)
 		if !w.shows(e, v1.EnactmentFailing) {
 			h.tries = 0
 		}
 	case !w.shows(e, v1.EnactmentProgressing):
 		w.say("%s: progressing", h.Name)
-		w.report(e, v1.EnactmentProgressing)
+		w.report(h, e, v1.EnactmentProgressing)
 	case w.fails(h.Name, generation, h.tries):
 		h.open = 0
 		h.tries++
 		if w.retries {
 			w.say("%s: generation %d failed and is rolled back, retrying", h.Name, generation)
-			w.report(e, v1.EnactmentFailing, v1.EnactmentProgressing)
+			w.report(h, e, v1.EnactmentFailing, v1.EnactmentProgressing)
 		} else {
 			w.say("%s: generation %d failed and is rolled back", h.Name, generation)
-			w.report(e, v1.EnactmentFailing)
+			w.report(h, e, v1.EnactmentFailing)
 		}
 	default:
 		w.say("%s: generation %d is available", h.Name, generation)
 		h.open = 0
-		w.report(e, v1.EnactmentAvailable)
+		e.Status.Committed = &v1.CommittedPolicy{Generation: generation, Hash: h.openHash, Since: metav1.NewTime(w.now)}
+		w.report(h, e, v1.EnactmentAvailable)
 	}
 	return true
 }

@@ -42,6 +42,7 @@ var (
 		v1.PolicyAvailable:   "False FailedToConfigure",
 		v1.PolicyProgressing: "False ConfigurationProgressing",
 		v1.PolicyIgnored:     "False FailedToConfigure",
+		v1.Stalled:           "True FailedToConfigure",
 	}
 	enactmentSuccess = table{
 		v1.EnactmentFailing:     "False SuccessfullyConfigured",

@@ -1,0 +1,226 @@
+package rollout
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// phase is how far a node is with the policy's generation, see doc.go.
+type phase int
+
+const (
+	waiting phase = iota
+	working
+	available
+	failing
+	aborted
+	planned
+)
+
+func (p phase) String() string {
+	return [...]string{"waiting", "progressing", "available", "failing", "aborted", "planned"}[p]
+}
+
+// place is a node's place in the rollout.
+type place struct {
+	Node
+	// enacted: the node has an enactment, and it is of this very policy, not
+	// of a deleted one of the same name.
+	enacted bool
+	phase   phase
+	// approved for the policy's generation, as it comes out on the node.
+	approved bool
+	// changing: a transaction may be open on the node that no slot of this
+	// generation stands for: an older one, or the node no longer matches.
+	changing bool
+	// reported: the node tells of the policy's generation.
+	reported bool
+	// committed: the node has some generation of the policy.
+	committed bool
+	// hash of the policy's generation as it comes out on the node, once it is
+	// reported.
+	hash string
+	// unchanged: that is what the node has committed of an older generation.
+	unchanged bool
+	// wantsAgain: the node has committed the generation, which now comes out as
+	// something else there and is not approved as that.
+	wantsAgain bool
+	// soak is how long a configured node still holds its slot.
+	soak time.Duration
+	// plan of the node in mode Plan.
+	plan *v1.EnactmentPlan
+}
+
+// holds a slot of the policy's generation.
+func (p place) holds() bool {
+	return p.Matches && p.approved && !p.unchanged && (p.phase != available || p.soak > 0)
+}
+
+// occupies one of the slots, of this generation or of an older one.
+func (p place) occupies() bool { return p.holds() || p.changing }
+
+// has: what the policy's generation comes to is on the node.
+func (p place) has() bool { return p.Matches && (p.phase == available || p.unchanged) }
+
+// done: nobody has to wait for the node.
+func (p place) done() bool { return p.has() && p.Ready && p.soak == 0 }
+
+// begun counts the node as one of those that go first.
+func (p place) begun() bool { return p.Matches && p.approved || p.has() }
+
+// again is the rendering that a grant is for, empty where the generation is new
+// to the node.
+func (p place) again() string {
+	if p.wantsAgain {
+		return p.hash
+	}
+	return ""
+}
+
+// ignored: the rollout does not wait for the node. Once it has begun, or
+// failed, it is no longer left out, whatever the node's condition tells: a
+// policy is not finished while a node is in the middle of it.
+func (p place) ignored() bool { return p.Matches && !p.Ready && !p.holds() && p.phase != failing }
+
+func (p place) absent() bool { return p.Matches && p.Ready && !p.enacted }
+
+func (p place) mayBeWritten() bool { return p.Matches && p.enacted }
+
+// mayBegin: the node could be granted the generation.
+func (p place) mayBegin() bool {
+	return p.mayBeWritten() && p.Ready && (p.phase == waiting || p.phase == aborted)
+}
+
+// silent: the node has an older generation, and has not told how this one comes
+// out there. Only then it is known whether it needs a slot.
+func (p place) silent() bool {
+	return p.mayBegin() && p.committed && !p.reported && !p.changing
+}
+
+// failsAsCanary leaves out the nodes that failed without being granted.
+func (p place) failsAsCanary() bool { return isFailing(p) && p.approved }
+
+func isFailing(p place) bool { return p.Matches && p.phase == failing }
+
+func isAborted(p place) bool { return p.Matches && p.phase == aborted }
+
+// placesOf puts nodes and enactments together, in the order of the names. An
+// enactment without a node in the input is of a deleted node: it has no place.
+func placesOf(in Input) []place {
+	enactments := make(map[string]*v1.NodeNetworkConfigurationEnactment, len(in.Enactments))
+	for i := range in.Enactments {
+		enactments[nodeOf(&in.Enactments[i], in.Policy)] = &in.Enactments[i]
+	}
+	places := make([]place, len(in.Nodes))
+	for i, node := range in.Nodes {
+		places[i].Node = node
+		if enactment, found := enactments[node.Name]; found {
+			places[i].read(enactment, in.Policy)
+			places[i].readSoak(enactment, in)
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.Name, b.Name) })
+	return places
+}
+
+// nodeOf reads the node from the enactment's name: a label value would be too
+// short for some node names.
+func nodeOf(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) string {
+	return strings.TrimSuffix(enactment.Name, "."+policy.Name)
+}
+
+func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) {
+	p.enacted = ownedBy(enactment, policy)
+	p.changing = mayBeChanging(enactment)
+	if !p.enacted {
+		return
+	}
+	generation := policy.Generation
+	p.readRendering(enactment, generation)
+	if policy.Spec.Mode == modePlan {
+		p.readPlan(enactment)
+		return
+	}
+	p.approved = enactment.Spec.ApprovedGeneration == generation && !p.wantsAgain && !p.approvedAsOther(enactment)
+	switch {
+	case p.reported && isTrue(enactment, v1.EnactmentAvailable) && !p.wantsAgain:
+		p.phase = available
+	case p.reported && isTrue(enactment, v1.EnactmentFailing):
+		p.phase = failing
+	case p.approved:
+		p.phase = working
+	case enactment.Spec.AbortedGeneration == generation:
+		p.phase = aborted
+	}
+	if p.unchanged || p.wantsAgain {
+		// Nothing begins without a new approval, whatever the last one was.
+		p.changing = isTrue(enactment, v1.EnactmentProgressing)
+	}
+	// What this generation does is told by its slot, where the node has one.
+	p.changing = p.changing && !(p.approved && p.Matches && !p.unchanged)
+}
+
+// readRendering compares what the generation comes to on the node with what is
+// committed there.
+func (p *place) readRendering(enactment *v1.NodeNetworkConfigurationEnactment, generation int64) {
+	status := &enactment.Status
+	p.reported = status.PolicyGeneration == generation
+	p.committed = status.Committed != nil
+	if !p.reported || status.Hash == "" {
+		return
+	}
+	p.hash = status.Hash
+	if p.committed && status.Committed.Generation == generation {
+		p.wantsAgain = status.Committed.Hash != p.hash && enactment.Spec.ApprovedHash != p.hash
+	} else if p.committed {
+		p.unchanged = status.Committed.Hash == p.hash
+	}
+}
+
+// approvedAsOther: the approval is for a rendering that is over.
+func (p *place) approvedAsOther(enactment *v1.NodeNetworkConfigurationEnactment) bool {
+	return p.hash != "" && enactment.Spec.ApprovedHash != "" && enactment.Spec.ApprovedHash != p.hash
+}
+
+// mayBeChanging tells whether a transaction that the enactment allowed may be
+// open on the node: it shows Progressing, or does not yet tell how what was
+// approved last has ended.
+func mayBeChanging(enactment *v1.NodeNetworkConfigurationEnactment) bool {
+	approved, reported := enactment.Spec.ApprovedGeneration, enactment.Status.PolicyGeneration
+	switch {
+	case isTrue(enactment, v1.EnactmentProgressing):
+		return true
+	case approved == 0 || reported > approved:
+		return false
+	case reported < approved:
+		return true
+	}
+	return !isTrue(enactment, v1.EnactmentAvailable) && !isTrue(enactment, v1.EnactmentFailing) &&
+		!isTrue(enactment, v1.EnactmentAborted)
+}
+
+// ownedBy tells an enactment of this policy from one of a deleted policy that
+// had the same name and is not collected yet.
+func ownedBy(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) bool {
+	for _, owner := range enactment.OwnerReferences {
+		if owner.Kind == "NodeNetworkConfigurationPolicy" {
+			return owner.UID == policy.UID
+		}
+	}
+	return true
+}
+
+func isTrue(enactment *v1.NodeNetworkConfigurationEnactment, conditionType v1.ConditionType) bool {
+	for i := range enactment.Status.Conditions {
+		if enactment.Status.Conditions[i].Type == conditionType {
+			return enactment.Status.Conditions[i].Status == metav1.ConditionTrue
+		}
+	}
+	return false
+}
