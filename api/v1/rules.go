@@ -158,7 +158,8 @@ const (
 	ProbeDNS ProbeType = "dns"
 	// ProbeTCP: the target, host:port, accepts a connection.
 	ProbeTCP ProbeType = "tcp"
-	// ProbeHTTP: the target, a URL, answers with a status below 400.
+	// ProbeHTTP: the target, a URL, answers a GET with a status below 400, and
+	// https with a certificate that holds. Redirects are not followed.
 	ProbeHTTP ProbeType = "http"
 	// ProbeConfirm: a person confirms that the node works.
 	ProbeConfirm ProbeType = "confirm"

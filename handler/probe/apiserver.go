@@ -33,7 +33,7 @@ func (l *Live) apiServer(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the API server's address: %w", err)
 	}
-	transport, err := l.freshTransport(ctx)
+	transport, err := l.apiTransport(ctx)
 	if err != nil {
 		return fmt.Errorf("preparing the connection to %s: %w", base.Host, err)
 	}
@@ -62,10 +62,9 @@ func (l *Live) apiServer(ctx context.Context) error {
 	return nil
 }
 
-// freshTransport makes a transport that shares nothing with client-go's cached
-// ones: a connection from before a change can outlive the path it used. What it
-// opens ends with ctx, since net/http would finish a dial in the background.
-func (l *Live) freshTransport(ctx context.Context) (*http.Transport, error) {
+// apiTransport makes a transport that shares nothing with client-go's cached
+// ones: a connection from before a change can outlive the path it used.
+func (l *Live) apiTransport(ctx context.Context) (*http.Transport, error) {
 	tls, err := rest.TLSConfigFor(l.KubeConfig)
 	if err != nil {
 		return nil, err
@@ -74,9 +73,15 @@ func (l *Live) freshTransport(ctx context.Context) (*http.Transport, error) {
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
 	}
+	transport := freshTransport(ctx, dial)
+	transport.Proxy, transport.TLSClientConfig = l.KubeConfig.Proxy, tls
+	return transport, nil
+}
+
+// freshTransport is for one request. What it opens ends with ctx, since
+// net/http would finish a dial in the background. It knows no proxy.
+func freshTransport(ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
-		Proxy:             l.KubeConfig.Proxy,
-		TLSClientConfig:   tls,
 		DisableKeepAlives: true,
 		DialContext: func(_ context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(ctx, network, address)
@@ -88,7 +93,7 @@ func (l *Live) freshTransport(ctx context.Context) (*http.Transport, error) {
 			}
 			return &bound{Conn: conn, release: context.AfterFunc(ctx, func() { _ = conn.Close() })}, nil
 		},
-	}, nil
+	}
 }
 
 // bound is a connection that is closed at the latest when its context ends.

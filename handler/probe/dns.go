@@ -28,25 +28,22 @@ const (
 // errTruncated: the answer did not fit into a datagram.
 var errTruncated = errors.New("the answer was cut off")
 
-// dns passes as soon as one name server answers with a record.
+// resolves passes as soon as one name server answers with a record.
 //
 // An answer counts when its code is NOERROR and it holds a record. A server
 // that lost its own way out says SERVFAIL, one that does not serve us REFUSED,
 // and one that knows nothing says NXDOMAIN to everything or refers us on:
 // none of them resolves names for this host.
-func (l *Live) dns(ctx context.Context) error {
-	servers, err := l.nameServers(ctx)
+func (l *Live) resolves(ctx context.Context, host string, kinds ...dnsmessage.Type) error {
+	servers, err := l.servers(ctx)
 	if err != nil {
 		return err
 	}
-	if len(servers) == 0 {
-		return errors.New("the host has no name server")
-	}
 	budget := l.budget(ctx)
 	return firstOf(ctx, servers, func(ctx context.Context, server netip.Addr) error {
-		err := l.resolve(ctx, server)
+		err := l.resolve(ctx, server, host, kinds)
 		if errors.Is(err, errNoAnswer) {
-			return fmt.Errorf("%s did not answer for %s%s", server, l.DNSHost, budget())
+			return fmt.Errorf("%s did not answer for %s%s", server, host, budget())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", server, err)
@@ -55,16 +52,15 @@ func (l *Live) dns(ctx context.Context) error {
 	})
 }
 
-// resolve asks for name servers first, since that is what the default host has
-// always been asked for, and for addresses when there are none.
-func (l *Live) resolve(ctx context.Context, server netip.Addr) error {
+// resolve asks for one type of record after the other until there is one.
+func (l *Live) resolve(ctx context.Context, server netip.Addr, host string, kinds []dnsmessage.Type) error {
 	var last error
-	for _, kind := range []dnsmessage.Type{dnsmessage.TypeNS, dnsmessage.TypeA, dnsmessage.TypeAAAA} {
-		q, err := newQuestion(l.DNSHost, kind)
+	for _, kind := range kinds {
+		q, err := newQuestion(host, kind)
 		if err != nil {
 			return err
 		}
-		last = l.ask(ctx, server, q)
+		_, last = l.ask(ctx, server, q)
 		if last == nil || errors.Is(last, errNoAnswer) {
 			return last
 		}
@@ -72,26 +68,27 @@ func (l *Live) resolve(ctx context.Context, server netip.Addr) error {
 	return last
 }
 
-func (l *Live) ask(ctx context.Context, server netip.Addr, q question) error {
-	err := l.exchange(ctx, "udp", server, q)
+// ask returns the answer when it has a record.
+func (l *Live) ask(ctx context.Context, server netip.Addr, q question) ([]byte, error) {
+	packet, err := l.exchange(ctx, "udp", server, q)
 	if errors.Is(err, errTruncated) {
-		err = l.exchange(ctx, "tcp", server, q)
+		packet, err = l.exchange(ctx, "tcp", server, q)
 	}
 	if err != nil && ctx.Err() != nil {
-		return errNoAnswer
+		return nil, errNoAnswer
 	}
-	return err
+	return packet, err
 }
 
 // exchange asks on a socket of its own, which ends with ctx.
-func (l *Live) exchange(ctx context.Context, network string, server netip.Addr, q question) error {
+func (l *Live) exchange(ctx context.Context, network string, server netip.Addr, q question) ([]byte, error) {
 	to, err := onLink(server)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(to.String(), dnsPort))
 	if err != nil {
-		return readable(err)
+		return nil, readable(err)
 	}
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -101,14 +98,14 @@ func (l *Live) exchange(ctx context.Context, network string, server netip.Addr, 
 	}
 	for {
 		if _, err := conn.Write(q.packet); err != nil {
-			return readable(err)
+			return nil, readable(err)
 		}
 		if err := conn.SetReadDeadline(l.Clock.Now().Add(resendInterval)); err != nil {
-			return err
+			return nil, err
 		}
-		err := q.overUDP(conn)
+		packet, err := q.overUDP(conn)
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return err
+			return packet, err
 		}
 	}
 }
@@ -142,37 +139,37 @@ func newQuestion(host string, kind dnsmessage.Type) (question, error) {
 }
 
 // overUDP reads until the answer comes; what is not ours is passed over.
-func (q question) overUDP(conn net.Conn) error {
+func (q question) overUDP(conn net.Conn) ([]byte, error) {
 	buffer := make([]byte, udpPayload)
 	for {
 		n, err := conn.Read(buffer)
 		if err != nil {
-			return readable(err)
+			return nil, readable(err)
 		}
 		if ours, err := q.judge(buffer[:n]); ours {
-			return err
+			return buffer[:n], err
 		}
 	}
 }
 
-func (q question) overTCP(conn net.Conn) error {
+func (q question) overTCP(conn net.Conn) ([]byte, error) {
 	packet := binary.BigEndian.AppendUint16(nil, uint16(len(q.packet)))
 	if _, err := conn.Write(append(packet, q.packet...)); err != nil {
-		return readable(err)
+		return nil, readable(err)
 	}
 	var size [2]byte
 	if _, err := io.ReadFull(conn, size[:]); err != nil {
-		return readable(err)
+		return nil, readable(err)
 	}
 	answer := make([]byte, binary.BigEndian.Uint16(size[:]))
 	if _, err := io.ReadFull(conn, answer); err != nil {
-		return readable(err)
+		return nil, readable(err)
 	}
 	ours, err := q.judge(answer)
 	if !ours {
-		return errors.New("the answer belongs to another question")
+		return nil, errors.New("the answer belongs to another question")
 	}
-	return err
+	return answer, err
 }
 
 // judge tells whether a packet answers the question, and what the answer is
@@ -197,7 +194,7 @@ func (q question) judge(packet []byte) (ours bool, err error) {
 			return true, nil
 		}
 	}
-	return true, fmt.Errorf("has no record of %s", q.ask.Name.String())
+	return true, fmt.Errorf("%w of %s", errNoRecord, q.ask.Name.String())
 }
 
 func (q question) same(asked dnsmessage.Question) bool {

@@ -2,13 +2,17 @@ package probe
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 // DefaultDNSHost is what name servers are asked for unless Options say
@@ -30,6 +34,9 @@ type Options struct {
 	// KubeConfig says where the API server is; without it, there is no probe
 	// of the API server.
 	KubeConfig *rest.Config
+	// TLS is what a URL's certificate is checked with; nil means the machine's
+	// own authorities.
+	TLS *tls.Config
 	// NodeName is the node's name, for the messages.
 	NodeName string
 	// Ready tells whether the Node has the condition Ready; without it, there
@@ -85,14 +92,20 @@ func (l *Live) probe(ctx context.Context, name string) error {
 	switch {
 	case name == DefaultGateway:
 		return l.defaultGateway(ctx)
-	case name == DNS:
-		return l.dns(ctx)
+	case name == DNS: // Name servers first: what the default host has always been asked for.
+		return l.resolves(ctx, l.DNSHost, dnsmessage.TypeNS, dnsmessage.TypeA, dnsmessage.TypeAAAA)
 	case name == APIServer && l.KubeConfig != nil:
 		return l.apiServer(ctx)
 	case name == NodeReady && l.Ready != nil:
 		return l.nodeReady(ctx)
+	case !strings.Contains(name, " "):
+		return fmt.Errorf("no such probe; there are %s", strings.Join(l.Names(), ", "))
 	}
-	return fmt.Errorf("no such probe; there are %s", strings.Join(l.Names(), ", "))
+	p, err := v1.ParseProbe(name)
+	if err != nil {
+		return err
+	}
+	return l.target(ctx, p)
 }
 
 func (l *Live) nodeReady(ctx context.Context) error {

@@ -227,7 +227,14 @@ func TestLiveKeepsTheContract(t *testing.T) {
 	conformance.Run(t, func(t *testing.T) conformance.Subject {
 		g := newGateway(t)
 		g.route(t, gatewayIP)
-		g.serveDNS(t, records)
+		named := zone(map[string][]string{"gw.example": {gatewayIP}})
+		g.serveDNS(t, func(network string, q dnsmessage.Question) dnsmessage.Message {
+			if q.Name.String() == "gw.example." {
+				return named(network, q)
+			}
+			return records(network, q)
+		})
+		g.serveHTTP(t, gatewayIP+":8080", false, ok)
 		var status atomic.Int32
 		status.Store(http.StatusOK)
 		var down atomic.Bool
@@ -245,8 +252,9 @@ func TestLiveKeepsTheContract(t *testing.T) {
 		})
 		return conformance.Subject{
 			Prober: probe.New(options), Clock: clock.RealClock{},
-			Cut:  func(string) { down.Store(true); check(t, g.handle.LinkSetDown(g.link)) },
-			Mend: func(string) { down.Store(false); check(t, g.handle.LinkSetUp(g.link)) },
+			Targets: []string{"ping 192.0.2.1", "ping gw.example", "dns gw.example", "tcp gw.example:8080", "http http://gw.example:8080/"},
+			Cut:     func(string) { down.Store(true); check(t, g.handle.LinkSetDown(g.link)) },
+			Mend:    func(string) { down.Store(false); check(t, g.handle.LinkSetUp(g.link)) },
 		}
 	})
 }

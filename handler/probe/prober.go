@@ -17,9 +17,11 @@ const (
 
 // Prober runs the node's connectivity probes.
 type Prober interface {
-	// Names lists the probes, in the order in which they are reported.
+	// Names lists the default probes, in the order in which they are reported.
 	Names() []string
-	// Probe tries one probe once, within ctx; nil means that it passed. An
-	// error is one line for people that starts with the probe's name.
+	// Probe tries one probe once, within ctx; nil means that it passed. It takes
+	// the default probes and those of a policy, which are named by type and
+	// target (v1.Probe.Name: "tcp 192.0.2.1:443"), except confirm. An error is
+	// one line for people that starts with the probe's name.
 	Probe(ctx context.Context, name string) error
 }

@@ -157,13 +157,13 @@ func TestTheSuiteTakesWhatKeepsTheContract(t *testing.T) {
 		s := &scripted{names: names, probe: func(ctx context.Context, name string, _ int) error {
 			mu.Lock()
 			defer mu.Unlock()
-			if ctx.Err() != nil || cut[name] || (name != "one" && name != "two") {
+			if ctx.Err() != nil || cut[name] || (name != "one" && name != "two" && name != "ping 192.0.2.1") {
 				return fmt.Errorf("%s: down", name)
 			}
 			return nil
 		}}
 		return conformance.Subject{
-			Prober: s, Clock: clock.RealClock{},
+			Prober: s, Clock: clock.RealClock{}, Targets: []string{"ping 192.0.2.1"},
 			Cut: func(name string) { set(name, true) }, Mend: func(name string) { set(name, false) },
 		}
 	})

@@ -9,12 +9,16 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
 // Subject is a Prober whose targets all answer, and a way to take them away.
 type Subject struct {
 	Prober probe.Prober
+	// Targets are probes of a policy, such as "tcp 192.0.2.1:80", whose targets
+	// are there too.
+	Targets []string
 	// Clock paces the repetition of a probe.
 	Clock clock.WithDelayedExecution
 	// Cut makes the target of a probe, and maybe those of others, unreachable.
@@ -22,6 +26,9 @@ type Subject struct {
 	// Mend takes a Cut back.
 	Mend func(name string)
 }
+
+// all are the default probes and those of targets.
+func (s Subject) all() []string { return append(s.Prober.Names(), s.Targets...) }
 
 const (
 	// attempt is more than a live target takes, and bounds a dead one.
@@ -34,7 +41,7 @@ const (
 func Run(t *testing.T, open func(t *testing.T) Subject) {
 	var all []string
 	t.Run("the names are there, unique and always the same", func(t *testing.T) { all = names(t, open(t)) })
-	t.Run("an unknown probe fails", func(t *testing.T) { unknown(t, open(t)) })
+	t.Run("an unknown probe, and one without a target that makes sense, fail", func(t *testing.T) { unknown(t, open(t)) })
 	t.Run("every probe passes on a live target", func(t *testing.T) { live(t, open(t)) })
 	t.Run("no probe passes after its context ended", func(t *testing.T) { ended(t, open(t)) })
 	for _, name := range all {
@@ -56,17 +63,22 @@ func names(t *testing.T, s Subject) []string {
 	if second := s.Prober.Names(); !slices.Equal(first, second) {
 		t.Errorf("first %q, then %q", first, second)
 	}
-	return first
+	return s.all()
 }
 
 func unknown(t *testing.T, s Subject) {
-	if err := s.Prober.Probe(t.Context(), "no-such-probe"); err == nil {
-		t.Error("it passed")
+	for _, name := range []string{"no-such-probe", "no-such-type 192.0.2.1", "ping 0.0.0.0", "dns 192.0.2.1", "tcp 192.0.2.1", "http 192.0.2.1", "confirm", "confirm me"} {
+		ctx, cancel := deadline.After(t.Context(), s.Clock, attempt)
+		err := s.Prober.Probe(ctx, name)
+		cancel()
+		if err == nil || !strings.HasPrefix(err.Error(), name+": ") {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 
 func live(t *testing.T, s Subject) {
-	for _, name := range s.Prober.Names() {
+	for _, name := range s.all() {
 		eventually(t, s, name)
 	}
 }
@@ -74,7 +86,7 @@ func live(t *testing.T, s Subject) {
 func ended(t *testing.T, s Subject) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, name := range s.Prober.Names() {
+	for _, name := range s.all() {
 		if err := s.Prober.Probe(ctx, name); err == nil {
 			t.Errorf("%s passed", name)
 		}
@@ -98,7 +110,7 @@ func dead(t *testing.T, s Subject, name string) {
 
 func eventually(t *testing.T, s Subject, name string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := deadline.After(t.Context(), s.Clock, patience)
 	defer cancel()
 	if err := probe.Until(ctx, s.Clock, s.Prober, name, attempt/10, attempt); err != nil {
 		t.Fatalf("it does not pass: %v", err)
