@@ -66,6 +66,10 @@ func TestPolicyHandlerOnARealAPIServer(t *testing.T) {
 		{"a malformed policy is told by name", malformed},
 		{"a policy edited in flight is superseded", superseded},
 		{"a deselected policy leaves the spec first and its enactment later", deselected},
+		{"a variable's new value is a new rendering of the same generation", variable},
+		{"a match that selects nothing is looked at again with each report", match},
+		{"autoConfig waits for the neighbours, and is resolved once", neighbours},
+		{"a policy that takes another owner's interface is refused by pattern", protected},
 		{"captures are resolved once for a generation", capture},
 		{"a handler that starts anew writes nothing and resolves nothing", restart},
 		{"a lost enactment is made good from what the node has committed", lostEnactment},
@@ -319,7 +323,7 @@ func (c *cluster) startHandler() (stop func()) {
 	c.must(err)
 	c.must(policy.New(policy.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Node: nodeName, Clock: clock.RealClock{},
-		Captures: c.captured, Events: c.events,
+		Captures: c.captured, Events: c.events, Protected: []string{"cali*"},
 	}).SetupWithManager(c.root.Context(), mgr))
 	ctx, cancel := context.WithCancel(c.root.Context())
 	done := make(chan error, 1)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -54,6 +55,47 @@ func BenchmarkMerge100Policies1000Interfaces(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Merge(all)
+	}
+}
+
+// BenchmarkRenderAndMerge100Policies1000Interfaces is all that a node computes
+// of 100 policies that it has not seen, each of which matches ten of the 1000
+// interfaces that it reports.
+func BenchmarkRenderAndMerge100Policies1000Interfaces(b *testing.B) {
+	report := "interfaces:\n"
+	for i := range 1000 {
+		report += fmt.Sprintf("- {name: eth%d.%d, type: ethernet, state: up, mtu: 1500, driver: ixgbe, mac-address: \"02:00:00:00:00:01\", ipv4: {enabled: true, address: [{ip: 10.0.0.1, prefix-length: 24}]}}\n", i/10, i%10)
+	}
+	current := stateOf(b, report)
+	wanted := stateOf(b, `interfaces: [{type: ethernet, state: up, mtu: "{{ var.mtu }}", description: "{{ match.name }} of rack {{ var.rack }}", ipv4: {enabled: true, dhcp: true}}]`).JSON()
+	mtu, rack := "1400", "7"
+	variables := map[string]v1.Variable{"mtu": {Default: &mtu}, "rack": {Default: &rack}}
+	on := &corev1.Node{}
+	b.ReportAllocs()
+	for b.Loop() {
+		var all []Contribution
+		for p := range 100 {
+			values, err := Variables(variables, on)
+			if err != nil {
+				b.Fatal(err)
+			}
+			matched, err := Match([]v1.InterfaceRule{{Name: fmt.Sprintf("eth%d.*", p), Driver: "ixgbe"}}, current, DefaultProtected())
+			if err != nil {
+				b.Fatal(err)
+			}
+			expanded, err := Expand(wanted, Templates{Variables: values, Matching: true, Matched: matched})
+			if err != nil {
+				b.Fatal(err)
+			}
+			rendering, err := Render(expanded, 0, true)
+			if err != nil {
+				b.Fatal(err)
+			}
+			all = append(all, Contribution{Policy: fmt.Sprint(p), Hash: rendering.Hash, State: rendering.State})
+		}
+		if merged, conflicts := Merge(all); len(conflicts) > 0 || len(merged.Interfaces()) != 1000 {
+			b.Fatalf("%d interfaces, conflicts %v", len(merged.Interfaces()), conflicts)
+		}
 	}
 }
 

@@ -28,10 +28,8 @@ func Match(rules []v1.InterfaceRule, current state.State, protected []string) ([
 	}
 	var names []string
 	for _, one := range current.Interfaces() {
-		if one.Name == "" || protectedBy(one.Name, protected) != "" {
-			continue
-		}
-		if slices.ContainsFunc(rules, func(rule v1.InterfaceRule) bool { return selects(rule, one) }) {
+		wanted := slices.ContainsFunc(rules, func(rule v1.InterfaceRule) bool { return selects(rule, one) })
+		if wanted && one.Name != "" && protectedBy(one.Name, protected) == "" {
 			names = append(names, one.Name)
 		}
 	}
@@ -40,6 +38,9 @@ func Match(rules []v1.InterfaceRule, current state.State, protected []string) ([
 }
 
 func selects(rule v1.InterfaceRule, one state.Interface) bool {
+	if !fits(rule.Name, one.Name) {
+		return false
+	}
 	if rule.VLANID != nil {
 		if id, is := one.VLANID(); !is || id != int64(*rule.VLANID) {
 			return false
@@ -52,7 +53,7 @@ func selects(rule v1.InterfaceRule, one state.Interface) bool {
 	if address == "" {
 		address = one.MACAddress()
 	}
-	return fits(rule.Name, one.Name) && same(rule.Type, one.Type) && same(rule.Driver, one.Driver()) &&
+	return same(rule.Type, one.Type) && same(rule.Driver, one.Driver()) &&
 		same(rule.State, one.State) && same(hardware(rule.MACAddress), hardware(address))
 }
 

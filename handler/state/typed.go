@@ -57,12 +57,24 @@ func (t typer) keyed(known keys, tree map[string]any) {
 // inter takes the sections of every type where the type is not said: what a
 // section of one name holds differs little.
 func (t typer) inter(tree map[string]any) {
-	known := joinKeys(t.base)
 	sections, typed := t.types[text(tree["type"])]
+	for key, item := range tree {
+		known := t.base[key]
+		if known == nil {
+			known = sections[key]
+		}
+		if known == nil && !typed {
+			known = t.anySection(key)
+		}
+		tree[key] = t.value(known, item)
+	}
+}
+
+func (t typer) anySection(key string) *schema {
 	for _, name := range sortedNames(t.types) {
-		if !typed {
-			known = joinKeys(known, t.types[name])
+		if known := t.types[name][key]; known != nil {
+			return known
 		}
 	}
-	t.keyed(joinKeys(known, sections), tree)
+	return nil
 }
