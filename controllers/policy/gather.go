@@ -113,7 +113,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 		uids[policy.UID] = true
 		g.policies[policy.Name] = policy
 		rendered := r.render(m, g, policy)
-		open = open || rendered.Waiting != "" || m.renderings[policy.UID].open
+		open = open || rendered.Waiting != "" || rendered.ReadsReport() || m.renderings[policy.UID].open
 		g.input.Policies = append(g.input.Policies, rendered)
 	}
 	m.readsReports.Store(open)

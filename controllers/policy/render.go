@@ -42,7 +42,8 @@ func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfig
 		Priority: policy.Spec.Priority, Created: policy.CreationTimestamp.Time,
 		ProbeTimeoutSeconds: policy.Spec.ProbeTimeoutSeconds,
 		DefaultProbes:       policy.Spec.DefaultProbes,
-		OnDelete:            policy.Spec.OnDelete, Drift: policy.Spec.Drift,
+		Mode:                policy.Spec.Mode, PlanHashes: policy.Spec.PlanHashes,
+		OnDelete: policy.Spec.OnDelete, Drift: policy.Spec.Drift,
 	}
 	if p.Variables, p.Err = desired.Variables(policy.Spec.Variables, g.node); p.Err != nil {
 		return p

@@ -118,7 +118,7 @@ func nodeChanged() predicate.Predicate {
 
 // stateChanged: the spec, the outcome of a transaction, and that there is a
 // report at all; what the report says matters only while a policy on the node
-// selects nothing from it, or waits for something in it.
+// selects nothing from it, waits for something in it, or is planned by it.
 func (r *Reconciler) stateChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1.NodeNetworkState), e.ObjectNew.(*v1.NodeNetworkState)

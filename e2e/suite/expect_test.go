@@ -25,6 +25,9 @@ type table map[v1.ConditionType]string
 func tableOf(conditions []v1.Condition) table {
 	rows := table{}
 	for _, c := range conditions {
+		if c.Type == v1.Reconciling || c.Type == v1.Stalled {
+			continue // kstatus's words stand beside the table.
+		}
 		rows[c.Type] = string(c.Status) + " " + string(c.Reason)
 	}
 	return rows

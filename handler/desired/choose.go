@@ -113,7 +113,7 @@ func (t *turn) leaving() *member {
 // the node's state is then.
 func (t *turn) candidate() (*member, aggregate) {
 	for _, m := range t.members {
-		if !m.changed() || !m.approved() || m.conflict != nil {
+		if !m.changed() || !m.approved() || m.conflict != nil || m.unpinned != "" || m.planWaits != "" {
 			continue
 		}
 		if wait, ever := m.retryIn(t.in.Now); !ever || wait > 0 {

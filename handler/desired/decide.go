@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // approvalGrace is how long a new enactment may wait for its approval before
@@ -35,6 +36,8 @@ type turn struct {
 	chosen *member
 	// base is the committed aggregate.
 	base aggregate
+	// current is the node's report, once it was read.
+	current *state.State
 	// waiting is why no other policy begins now; empty when one could.
 	waiting string
 
@@ -50,6 +53,7 @@ func Decide(in Input) Decision {
 	}
 	t.land()
 	t.moveOn()
+	t.plan()
 	t.choose()
 	for _, m := range t.members {
 		switch {
@@ -69,7 +73,7 @@ func Decide(in Input) Decision {
 // transaction.
 func (t *turn) moveOn() {
 	for _, m := range t.members {
-		if m.readable() && !m.changed() && m.approved() && m.held.Generation != m.policy.Generation {
+		if m.readable() && !m.plans() && !m.changed() && m.approved() && m.held.Generation != m.policy.Generation {
 			guardedBy := m.status.GuardedBy
 			m.commit(m.rendered(), guardedBy, t.in.Now)
 			t.note("policy %s: generation %d changes nothing on the node", m.name, m.policy.Generation)
@@ -119,6 +123,8 @@ func (t *turn) describe(m *member) {
 		m.show(pendingRow(messageUnmanaged), now)
 	case m.policy.Waiting != "":
 		m.show(pendingRow(m.policy.Waiting), now)
+	case m.plans():
+		t.describePlan(m)
 	case !m.changed() && m.held.Generation == m.policy.Generation:
 		t.describeHeld(m)
 	case m == t.flying && !t.managed():
@@ -127,6 +133,8 @@ func (t *turn) describe(m *member) {
 		m.show(progressingRow(), now)
 	case m.conflict != nil:
 		t.refuse(m, failedRow(m.conflict.String()))
+	case m.unpinned != "":
+		t.refuse(m, failedRow(m.unpinned))
 	case m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes):
 		t.awaitRetry(m)
 	case m.aborted():
@@ -135,6 +143,8 @@ func (t *turn) describe(m *member) {
 		m.show(pendingRow(messageUnmanaged), now)
 	case !m.approved():
 		t.awaitApproval(m)
+	case m.planWaits != "":
+		m.show(pendingRow(m.planWaits), now)
 	case t.waiting != "":
 		m.show(pendingRow(t.waiting), now)
 	default:

@@ -58,7 +58,7 @@ func (t *turn) land() {
 	}
 	if !t.done() {
 		m := t.byName[flights[0].Policy]
-		if len(flights) == 1 && m != nil && m.readable() && m.policy.Hash == flights[0].Hash {
+		if len(flights) == 1 && m != nil && m.readable() && !m.plans() && m.policy.Hash == flights[0].Hash {
 			t.flying = m
 		} else {
 			t.superseded = true
@@ -146,6 +146,7 @@ func (t *turn) charge(m *member, source v1.Source) {
 	}
 	next := failedRow(cause)
 	if !last.Final {
+		next.beside = v1.Reconciling
 		m.status.Retry.After = retryTime(t.in.Now, retryDelay(t.in.Node, m.name, attempts))
 		if attempts <= shownRetries {
 			next = retryingRow(cause, attempts)

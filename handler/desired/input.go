@@ -22,6 +22,10 @@ type Policy struct {
 	// Drop. What their targets refer to is filled in.
 	Probes        []v1.Probe
 	DefaultProbes string
+	// Mode is Apply (or empty) or Plan; PlanHashes, when there are any, are the
+	// only plans that may be applied.
+	Mode       string
+	PlanHashes []string
 	// OnDelete and Drift are what becomes of its configuration later on.
 	OnDelete, Drift string
 

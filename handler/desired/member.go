@@ -27,6 +27,9 @@ type member struct {
 	held *Contribution
 	// conflict keeps the policy's rendering out.
 	conflict *Conflict
+	// planWaits is why there is no plan yet; unpinned why the plan that there
+	// is may not be applied.
+	planWaits, unpinned string
 }
 
 // members pairs policies and enactments, in merge order.
@@ -158,9 +161,10 @@ func (m *member) readable() bool {
 	return m.policy != nil && m.policy.Err == nil && m.policy.Waiting == ""
 }
 
-// changed tells whether the policy's rendering is not what is committed.
+// changed tells whether the policy's rendering is to be applied and is not what
+// is committed.
 func (m *member) changed() bool {
-	return m.readable() && (m.held == nil || m.held.Hash != m.policy.Hash)
+	return m.readable() && !m.plans() && (m.held == nil || m.held.Hash != m.policy.Hash)
 }
 
 // approved tells whether the node may apply the policy as it is now. A

@@ -98,35 +98,6 @@ ovn: {bridge-mappings: []}
 	}
 }
 
-// TestRows compares every row with the table of the API contract.
-func TestRows(t *testing.T) {
-	for name, test := range map[string]struct {
-		row  row
-		want string
-	}{
-		"unknown":     {unknownRow(), "Failing=Unknown() Available=Unknown() Progressing=Unknown() Pending=Unknown() Aborted=Unknown()"},
-		"progressing": {progressingRow(), "Failing=Unknown(ConfigurationProgressing) Available=Unknown(ConfigurationProgressing) Progressing=True(ConfigurationProgressing) Pending=False(ConfigurationProgressing) Aborted=False(ConfigurationProgressing)"},
-		"success":     {successRow(), "Failing=False(SuccessfullyConfigured) Available=True(SuccessfullyConfigured) Progressing=False(SuccessfullyConfigured) Pending=False(SuccessfullyConfigured) Aborted=False(SuccessfullyConfigured)"},
-		"failed":      {failedRow("x"), "Failing=True(FailedToConfigure) Available=False(FailedToConfigure) Progressing=False(FailedToConfigure) Pending=False(FailedToConfigure) Aborted=False(SuccessfullyConfigured)"},
-		"retrying":    {retryingRow("x", 2), "Failing=True(Retrying) Available=False(Retrying) Progressing=True(Retrying) Pending=False(Retrying) Aborted=False(SuccessfullyConfigured)"},
-		"pending":     {pendingRow("x"), "Failing=False(MaxUnavailableLimitReached) Available=False(MaxUnavailableLimitReached) Progressing=False(MaxUnavailableLimitReached) Pending=True(MaxUnavailableLimitReached) Aborted=False(MaxUnavailableLimitReached)"},
-		"aborted":     {abortedRow("x"), "Failing=False(ConfigurationAborted) Available=False(ConfigurationAborted) Progressing=False(ConfigurationAborted) Pending=False(ConfigurationAborted) Aborted=True(ConfigurationAborted)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, c := range test.row.onto(nil, 3, metav1.Now()) {
-				got = append(got, string(c.Type)+"="+string(c.Status)+"("+string(c.Reason)+")")
-				if c.ObservedGeneration != 3 || (c.Message != "") != (c.Status == yes) {
-					t.Errorf("%+v", c)
-				}
-			}
-			if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
 func TestATransitionTimeMovesOnlyWithTheStatus(t *testing.T) {
 	at := func(second int64) metav1.Time { return metav1.Unix(second, 0) }
 	first := pendingRow("one").onto(nil, 1, at(100))

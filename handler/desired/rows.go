@@ -30,6 +30,10 @@ type row struct {
 	abortedReason v1.ConditionReason
 	// message stands on the conditions that are True.
 	message string
+	// beside stands beside the five, if it is not empty: Planned, or what
+	// kstatus reads as "not finished yet" (Reconciling) and "will not finish by
+	// itself" (Stalled).
+	beside v1.ConditionType
 }
 
 const (
@@ -39,23 +43,30 @@ const (
 )
 
 func unknownRow() row {
-	return row{unknown, unknown, unknown, unknown, unknown, "", "", ""}
+	return row{unknown, unknown, unknown, unknown, unknown, "", "", "", ""}
 }
 
 func progressingRow() row {
 	const reason = v1.ReasonConfigurationProgressing
-	return row{unknown, unknown, yes, no, no, reason, reason, messageProgressing}
+	return row{unknown, unknown, yes, no, no, reason, reason, messageProgressing, v1.Reconciling}
+}
+
+// waitingRow is a change that is applied and waits for something.
+func waitingRow(what string) row {
+	next := progressingRow()
+	next.message = oneLine(messageProgressing+": "+what, 0)
+	return next
 }
 
 func successRow() row {
 	const reason = v1.ReasonSuccessfullyConfigured
-	return row{no, yes, no, no, no, reason, reason, messageSuccess}
+	return row{no, yes, no, no, no, reason, reason, messageSuccess, ""}
 }
 
 func failedRow(cause string) row {
 	return row{
 		yes, no, no, no, no,
-		v1.ReasonFailedToConfigure, v1.ReasonSuccessfullyConfigured, oneLine(cause, 0),
+		v1.ReasonFailedToConfigure, v1.ReasonSuccessfullyConfigured, oneLine(cause, 0), v1.Stalled,
 	}
 }
 
@@ -63,25 +74,30 @@ func retryingRow(cause string, attempt int32) row {
 	suffix := fmt.Sprintf(" Retrying %d/%d", attempt, shownRetries)
 	return row{
 		yes, no, yes, no, no,
-		v1.ReasonRetrying, v1.ReasonSuccessfullyConfigured, oneLine(cause, len(suffix)) + suffix,
+		v1.ReasonRetrying, v1.ReasonSuccessfullyConfigured, oneLine(cause, len(suffix)) + suffix, v1.Reconciling,
 	}
 }
 
 func pendingRow(message string) row {
 	const reason = v1.ReasonMaxUnavailableLimitReached
-	return row{no, no, no, yes, no, reason, reason, message}
+	return row{no, no, no, yes, no, reason, reason, oneLine(message, 0), v1.Reconciling}
 }
 
 func abortedRow(enactment string) row {
 	const reason = v1.ReasonConfigurationAborted
 	message := fmt.Sprintf("reconciliation of enactment %q has aborted", enactment)
-	return row{no, no, no, no, yes, reason, reason, message}
+	return row{no, no, no, no, yes, reason, reason, message, v1.Stalled}
+}
+
+func plannedRow(message string) row {
+	const reason = v1.ReasonPlanned
+	return row{no, no, no, no, no, reason, reason, oneLine(message, 0), v1.Planned}
 }
 
 // onto writes the row over the conditions that were. What does not change
 // stays as it is, times included.
 func (r row) onto(old []v1.Condition, generation int64, now metav1.Time) []v1.Condition {
-	conditions := make([]v1.Condition, 0, 5)
+	conditions := make([]v1.Condition, 0, 6)
 	set := func(kind v1.ConditionType, status metav1.ConditionStatus, reason v1.ConditionReason) {
 		next := v1.Condition{Type: kind, Status: status, Reason: reason, ObservedGeneration: generation}
 		if status == yes {
@@ -94,6 +110,9 @@ func (r row) onto(old []v1.Condition, generation int64, now metav1.Time) []v1.Co
 	set(v1.EnactmentProgressing, r.progressing, r.reason)
 	set(v1.EnactmentPending, r.pending, r.reason)
 	set(v1.EnactmentAborted, r.aborted, r.abortedReason)
+	if r.beside != "" {
+		set(r.beside, yes, r.reason)
+	}
 	return conditions
 }
 

@@ -179,6 +179,14 @@ func (w *world) policyCommand(verb, name, argument string) {
 		p.DefaultProbes = "Drop"
 	case "variable": // NAME STATE: it comes out differently on the node
 		w.rendered(name, argument)
+	case "mode": // NAME Plan|Apply
+		p.Mode = argument
+		p.Generation++
+	case "pin": // NAME HASHES, or nothing
+		p.PlanHashes = strings.Fields(argument)
+		p.Generation++
+	case "report": // STATE: what the node reports
+		w.state.Status.CurrentState = v1.NewState(stateOf(w.t, strings.TrimSpace(name+" "+argument)).JSON())
 	case "approve-hash":
 		w.enactment(name).Spec.ApprovedHash = p.Hash
 		w.enactment(name).Generation++

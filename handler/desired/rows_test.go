@@ -1,0 +1,60 @@
+package desired
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestRows compares every row with the table of the API contract.
+func TestRows(t *testing.T) {
+	for name, test := range map[string]struct {
+		row  row
+		want string
+	}{
+		"unknown":     {unknownRow(), "Failing=Unknown() Available=Unknown() Progressing=Unknown() Pending=Unknown() Aborted=Unknown()"},
+		"progressing": {progressingRow(), "Failing=Unknown(ConfigurationProgressing) Available=Unknown(ConfigurationProgressing) Progressing=True(ConfigurationProgressing) Pending=False(ConfigurationProgressing) Aborted=False(ConfigurationProgressing) Reconciling=True(ConfigurationProgressing)"},
+		"success":     {successRow(), "Failing=False(SuccessfullyConfigured) Available=True(SuccessfullyConfigured) Progressing=False(SuccessfullyConfigured) Pending=False(SuccessfullyConfigured) Aborted=False(SuccessfullyConfigured)"},
+		"failed":      {failedRow("x"), "Failing=True(FailedToConfigure) Available=False(FailedToConfigure) Progressing=False(FailedToConfigure) Pending=False(FailedToConfigure) Aborted=False(SuccessfullyConfigured) Stalled=True(FailedToConfigure)"},
+		"retrying":    {retryingRow("x", 2), "Failing=True(Retrying) Available=False(Retrying) Progressing=True(Retrying) Pending=False(Retrying) Aborted=False(SuccessfullyConfigured) Reconciling=True(Retrying)"},
+		"pending":     {pendingRow("x"), "Failing=False(MaxUnavailableLimitReached) Available=False(MaxUnavailableLimitReached) Progressing=False(MaxUnavailableLimitReached) Pending=True(MaxUnavailableLimitReached) Aborted=False(MaxUnavailableLimitReached) Reconciling=True(MaxUnavailableLimitReached)"},
+		"planned":     {plannedRow("x"), "Failing=False(Planned) Available=False(Planned) Progressing=False(Planned) Pending=False(Planned) Aborted=False(Planned) Planned=True(Planned)"},
+		"aborted":     {abortedRow("x"), "Failing=False(ConfigurationAborted) Available=False(ConfigurationAborted) Progressing=False(ConfigurationAborted) Pending=False(ConfigurationAborted) Aborted=True(ConfigurationAborted) Stalled=True(ConfigurationAborted)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, c := range test.row.onto(nil, 3, metav1.Now()) {
+				got = append(got, string(c.Type)+"="+string(c.Status)+"("+string(c.Reason)+")")
+				if c.ObservedGeneration != 3 || (c.Message != "") != (c.Status == yes) {
+					t.Errorf("%+v", c)
+				}
+			}
+			if diff := cmp.Diff(test.want, strings.Join(got, " ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestMessagesFitAndAreOneLine walks every row with a cause as long as a
+// document and with line breaks.
+func TestMessagesFitAndAreOneLine(t *testing.T) {
+	huge := strings.Repeat("zwölf Boxkämpfer\r\njagen Viktor\n", 400)
+	for name, r := range map[string]row{
+		"progressing": waitingRow(huge), "failed": failedRow(huge), "retrying": retryingRow(huge, 3),
+		"pending": pendingRow(huge), "aborted": abortedRow(strings.Repeat("n", 253) + "." + strings.Repeat("p", 63)),
+		"planned": plannedRow(huge), "success": successRow(),
+	} {
+		for _, c := range r.onto(nil, 1, metav1.Now()) {
+			if len(c.Message) > 1024 || strings.ContainsAny(c.Message, "\r\n") || strings.ToValidUTF8(c.Message, "") != c.Message {
+				t.Errorf("%s: %d bytes: %q", name, len(c.Message), c.Message)
+			}
+		}
+	}
+	conflict := Conflict{Policy: strings.Repeat("p", 63), Other: strings.Repeat("q", 63), Path: strings.Repeat("interfaces[x].", 100), Value: shown(huge), OtherValue: shown(huge)}
+	if line := failedRow(conflict.String()).message; len(line) > 1024 || strings.Contains(line, "\n") {
+		t.Errorf("a conflict: %q", line)
+	}
+}
