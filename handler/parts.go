@@ -22,6 +22,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
+	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
@@ -125,7 +126,7 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithDe
 	}
 	state, err := agent.New(agent.Options{
 		Node: node, Client: c, Live: live, Backend: p.backend, Prober: prober,
-		Journal: p.journal, Boot: journal.LiveBoot{}, Clock: clock,
+		Journal: p.journal, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: clock,
 		Spawn:  func(task func()) { go task() },
 		Window: p.options.probeWindow, Version: version, HostVersion: networkManagerVersion,
 		BridgeVLANFiltering: &filters,

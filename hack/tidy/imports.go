@@ -34,7 +34,7 @@ var outside = []string{
 
 // edges are the folders that may.
 var edges = []string{
-	"handler/backend/nmstate/...", "handler/libnmstate/...", "handler/probe/...", "handler/observe/...",
+	"handler/backend/nmstate/...", "handler/libnmstate/...", "handler/probe/...", "handler/observe/...", "handler/foreign",
 	"handler/journal", "e2e/...", "hack/...", "kind/...",
 }
 

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -29,6 +30,9 @@ type Options struct {
 	Backend backend.Backend
 	Prober  probe.Prober
 	Journal journal.Journal
+	// Foreign keeps what a change does not name; nil in tests that are not
+	// about it.
+	Foreign foreign.Keeper
 	Boot    journal.Boot
 	Clock   clock.WithDelayedExecution
 	// Spawn runs a task beside the turns.

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -86,6 +88,12 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry) error 
 	if err != nil {
 		return err // It says what was computed.
 	}
+	if entry.Foreign, err = a.noteForeign(ctx); err != nil {
+		return err
+	}
+	if entry.Foreign != nil {
+		revert = foreign.Without(revert, *entry.Foreign)
+	}
 	entry.Before, entry.Revert = before.JSON(), revert.JSON()
 	entry.ArmedBoot, err = a.Boot.Elapsed()
 	return err
@@ -137,6 +145,8 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 				back := &readBack{backend: a.Backend, desired: entry.Change, changes: a.inbox.count}
 				err = probe.Until(windowCtx, a.Clock, back, name, readBackInterval, window)
 				passed.shown = &back.shown
+			} else if name == txn.Foreign {
+				err = a.keepForeign(windowCtx, entry)
 			} else {
 				interval, attempt := pace(trial.Change, name)
 				err = probe.Until(windowCtx, a.Clock, a.Prober, name, interval, attempt)
@@ -269,11 +279,19 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 	if err != nil {
 		return txn.Settled{Differences: []string{err.Error()}, Missing: []string{err.Error()}}
 	}
+	back := a.foreignBack(entry)
 	end := a.Clock.Now().Add(settleWindow)
 	for {
 		settled := a.compare(ctx, before, desired)
-		done := len(settled.Differences) == 0 || (entry.Transaction.Proven && len(settled.Missing) == 0)
-		if done || !a.Clock.Now().Before(end) || ctx.Err() != nil {
+		kept := entry.Transaction.Proven && len(settled.Missing) == 0
+		if !kept {
+			settled.Foreign = back.round(ctx)
+		}
+		done := kept || len(settled.Differences) == 0 && len(settled.Foreign) == 0
+		if done || !a.Clock.Now().Before(back.until(end, settled)) || ctx.Err() != nil {
+			if !done {
+				logf.FromContext(ctx).Info("the node is not as before", "differences", settled.Differences, "foreign", settled.Foreign)
+			}
 			return settled
 		}
 		timer := a.Clock.NewTimer(settleInterval)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -34,6 +35,9 @@ type Entry struct {
 	Undo bool `json:"undo,omitempty"`
 	// Correction names what is put right again; empty for a change.
 	Correction []string `json:"correction,omitempty"`
+	// Foreign are the kernel's links, addresses and routes before the change,
+	// for what the change does not name; nil: they were not noted.
+	Foreign *foreign.Snapshot `json:"foreign,omitempty"`
 }
 
 // Kept is a removal whose undo failed for good.

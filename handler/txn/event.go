@@ -72,8 +72,9 @@ type (
 		At          time.Time
 	}
 	// Settled: how the node compares, now that it is quiet, with the state
-	// before the change, and what of the desired state it lacks.
-	Settled struct{ Differences, Missing []string }
+	// before the change, and what of the desired state it lacks. Foreign is
+	// what the change did not name, was dropped and cannot be put back.
+	Settled struct{ Differences, Missing, Foreign []string }
 	// CheckpointLost: NetworkManager restarted.
 	CheckpointLost struct{}
 	// Recovered: a journal of an earlier process is open. Alive: its

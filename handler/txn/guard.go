@@ -74,7 +74,7 @@ func (s State) AwaitsConfirmation() bool {
 // trial begins the wait for the guards, the person excepted.
 func (s State) trial(at time.Time) (State, []Effect) {
 	s.Began = at
-	s.Waiting = append(without(s.Guards, Confirm), ReadBack)
+	s.Waiting = append(without(s.Guards, Confirm), ReadBack, Foreign)
 	s.LostProbes = map[string]string{}
 	s.Until = s.nextDeadline()
 	return s.to(Probing), []Effect{Probe{Names: slices.Clone(s.Waiting)}}

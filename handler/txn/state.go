@@ -40,6 +40,10 @@ const (
 // contains what was desired. It is not a probe and is not listed as one.
 const ReadBack = "desired-state"
 
+// Foreign is another one: what the change does not name is as before, or was
+// put back. It is not a probe either.
+const Foreign = "foreign"
+
 // Change is what a transaction is about.
 type Change struct {
 	// Generation of the NodeNetworkState that wants it.

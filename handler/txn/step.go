@@ -217,6 +217,9 @@ func (s State) settling(e Event) (State, []Effect) {
 		return s, nil
 	case s.Proven && len(settled.Missing) == 0:
 		return s.finish(v1.TransactionCommitted, "")
+	case len(settled.Differences) == 0 && len(settled.Foreign) > 0:
+		// The journal's revert knows nothing of these.
+		return s.incomplete(settled.Foreign)
 	case len(settled.Differences) == 0:
 		if s.Cause.Superseded {
 			return s.finish(v1.TransactionSuperseded, s.Cause.Message)
@@ -228,7 +231,7 @@ func (s State) settling(e Event) (State, []Effect) {
 		s.Lost = true
 		return s.undo()
 	}
-	return s.incomplete(settled.Differences)
+	return s.incomplete(slices.Concat(settled.Differences, settled.Foreign))
 }
 
 // checkpointLost: NetworkManager restarted. On the way forward that makes the

@@ -174,9 +174,12 @@ func parseSettled(words []string) Event {
 	var settled Settled
 	for _, word := range words {
 		kind, what, _ := strings.Cut(word, ":")
-		if kind == "missing" {
+		switch kind {
+		case "missing":
 			settled.Missing = append(settled.Missing, what)
-		} else {
+		case "foreign":
+			settled.Foreign = append(settled.Foreign, what)
+		default:
 			settled.Differences = append(settled.Differences, what)
 		}
 	}
