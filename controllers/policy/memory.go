@@ -24,6 +24,8 @@ type memory struct {
 	enactments map[string]writtenEnactment
 	deleted    map[types.UID]bool
 	state      *v1.NodeNetworkState
+	// drift is what was last told about drift.
+	drift v1.NodeNetworkStateStatus
 	// readsReports: what the node's next report says matters to some policy.
 	readsReports atomic.Bool
 }

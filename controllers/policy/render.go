@@ -43,7 +43,8 @@ func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfig
 		ProbeTimeoutSeconds: policy.Spec.ProbeTimeoutSeconds,
 		DefaultProbes:       policy.Spec.DefaultProbes,
 		Mode:                policy.Spec.Mode, PlanHashes: policy.Spec.PlanHashes,
-		OnDelete: policy.Spec.OnDelete, Drift: policy.Spec.Drift,
+		Confirmed: confirmed(policy),
+		OnDelete:  policy.Spec.OnDelete, Drift: policy.Spec.Drift,
 	}
 	if p.Variables, p.Err = desired.Variables(policy.Spec.Variables, g.node); p.Err != nil {
 		return p

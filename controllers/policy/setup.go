@@ -89,7 +89,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 		Watches(&corev1.Node{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(nodeChanged())).
 		Watches(&v1.NodeNetworkState{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(r.stateChanged())).
 		Watches(&v1.NodeNetworkConfigurationEnactment{}, handler.EnqueueRequestsFromMapFunc(nodeOfEnactment), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1.NodeNetworkConfigurationPolicy{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfPolicy), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1.NodeNetworkConfigurationPolicy{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfPolicy), builder.WithPredicates(policyChanged())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the policy handler: %w", err)
@@ -102,6 +102,13 @@ func (r *Reconciler) workers() int {
 		return 1
 	}
 	return workers
+}
+
+// policyChanged: the spec, and a person's confirmation of it.
+func policyChanged() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetAnnotations()[v1.ConfirmAnnotation] != e.ObjectNew.GetAnnotations()[v1.ConfirmAnnotation]
+	}})
 }
 
 // nodeChanged: policies select by labels and taints, and their variables have
@@ -135,6 +142,9 @@ func outcome(nns *v1.NodeNetworkState) v1.NodeNetworkStateStatus {
 		Transaction:        nns.Status.Transaction,
 		// What bridges can do decides how policies come out.
 		BridgeVLANFiltering: nns.Status.BridgeVLANFiltering,
+	}
+	for _, d := range nns.Status.Drift {
+		status.Drift = append(status.Drift, v1.Drift{Path: d.Path, Policy: d.Policy, Expected: d.Expected, Action: d.Action})
 	}
 	if !nns.Status.CurrentState.IsZero() {
 		status.CurrentState = v1.NewState([]byte("{}"))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -26,8 +25,13 @@ func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d des
 	}
 	r.record(g, d.Events)
 	if d.Spec != nil {
-		if err := r.writeSpec(ctx, m, g.state, d.Spec); err != nil {
+		if err := r.replaceSpec(ctx, m, g, d); err != nil {
 			return false, fmt.Errorf("spec of NodeNetworkState %s: %w", g.input.Node, err)
+		}
+	}
+	if d.Confirm != 0 {
+		if err := r.confirm(ctx, m, g.state, d.Confirm); err != nil {
+			return false, fmt.Errorf("confirming on NodeNetworkState %s: %w", g.input.Node, err)
 		}
 	}
 	for _, enactment := range d.Create {
@@ -90,7 +94,7 @@ func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetwo
 	next.Spec.ProbeTimeoutSeconds = spec.ProbeTimeoutSeconds
 	next.Spec.Probes, next.Spec.DefaultProbes = spec.Probes, spec.DefaultProbes
 	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Patch(ctx, next, patch); err != nil {
+	if err := r.Client.Patch(ctx, next, patch, client.FieldOwner(FieldManager)); err != nil {
 		return err
 	}
 	m.state = next
@@ -113,17 +117,4 @@ func (r *Reconciler) remove(ctx context.Context, m *memory, enactment *v1.NodeNe
 	m.deleted[enactment.UID] = true
 	delete(m.enactments, enactment.Name)
 	return nil
-}
-
-func (r *Reconciler) record(g *gathered, events []desired.Event) {
-	if r.Events == nil {
-		return
-	}
-	for _, e := range events {
-		kind := corev1.EventTypeNormal
-		if e.Warning {
-			kind = corev1.EventTypeWarning
-		}
-		r.Events.Eventf(g.policies[e.Policy], g.node, kind, e.Reason, "Configure", "%s", e.Message)
-	}
 }

@@ -180,7 +180,7 @@ func (t *turn) expect(target aggregate, changed *member) {
 			next.UID = ownerUID(changed.enactment)
 		}
 	}
-	t.decision.Spec = next
+	t.decision.Spec, t.decision.Overruled = next, t.edited()
 }
 
 // specIs compares what the node's spec is made of, and the document itself,

@@ -55,6 +55,7 @@ func Decide(in Input) Decision {
 	t.moveOn()
 	t.plan()
 	t.choose()
+	t.confirm()
 	for _, m := range t.members {
 		switch {
 		case m.policy == nil:
@@ -111,7 +112,7 @@ func (t *turn) create(m *member) {
 func (t *turn) describe(m *member) {
 	now := t.in.Now
 	if t.stillChanging(m) {
-		m.show(progressingRow(), now)
+		m.show(t.applying(m), now)
 		return
 	}
 	if m.policy.Err != nil {
@@ -130,7 +131,7 @@ func (t *turn) describe(m *member) {
 	case m == t.flying && !t.managed():
 		m.show(pendingRow(messageUnmanaged), now)
 	case m == t.flying || m == t.chosen:
-		m.show(progressingRow(), now)
+		m.show(t.applying(m), now)
 	case m.conflict != nil:
 		t.refuse(m, failedRow(m.conflict.String()))
 	case m.unpinned != "":

@@ -26,6 +26,8 @@ type Policy struct {
 	// only plans that may be applied.
 	Mode       string
 	PlanHashes []string
+	// Confirmed is the generation that a person has confirmed, 0 for none.
+	Confirmed int64
 	// OnDelete and Drift are what becomes of its configuration later on.
 	OnDelete, Drift string
 
@@ -68,6 +70,11 @@ type Decision struct {
 	Statuses []StatusWrite
 	// Spec is the NodeNetworkState's new desired state; nil leaves it alone.
 	Spec *Spec
+	// Overruled tells that Spec replaces what somebody else wrote.
+	Overruled bool
+	// Confirm is the generation of the NodeNetworkState that a person has
+	// confirmed on the policy that it is about; 0 for none.
+	Confirm int64
 	// Create are the enactments that are missing. The API server leaves the
 	// status out, which says "all Unknown" then as well.
 	Create []*v1.NodeNetworkConfigurationEnactment
@@ -121,5 +128,5 @@ const (
 
 // Empty tells whether nothing is to be written.
 func (d Decision) Empty() bool {
-	return len(d.Statuses) == 0 && d.Spec == nil && len(d.Create) == 0 && len(d.Delete) == 0
+	return len(d.Statuses) == 0 && d.Spec == nil && d.Confirm == 0 && len(d.Create) == 0 && len(d.Delete) == 0
 }

@@ -70,6 +70,12 @@ func (w *world) settle() string {
 		if d.Spec != nil {
 			fmt.Fprintf(&out, "spec %s\n", specLine(d.Spec))
 		}
+		if d.Overruled {
+			fmt.Fprintf(&out, "overruled\n")
+		}
+		if d.Confirm != 0 {
+			fmt.Fprintf(&out, "confirm generation %d of the state\n", d.Confirm)
+		}
 		for _, e := range d.Create {
 			fmt.Fprintf(&out, "create %s\n", e.Name)
 		}
@@ -187,6 +193,11 @@ func (w *world) policyCommand(verb, name, argument string) {
 		p.Generation++
 	case "report": // STATE: what the node reports
 		w.state.Status.CurrentState = v1.NewState(stateOf(w.t, strings.TrimSpace(name+" "+argument)).JSON())
+	case "ask": // NAME: a person has to confirm
+		p.Probes = append(p.Probes, v1.Probe{Type: v1.ProbeConfirm})
+		p.Generation++
+	case "confirm": // NAME
+		p.Confirmed = p.Generation
 	case "approve-hash":
 		w.enactment(name).Spec.ApprovedHash = p.Hash
 		w.enactment(name).Generation++
@@ -199,6 +210,8 @@ func (w *world) stateCommand(verb, rest string) {
 	switch verb {
 	case "begin":
 		w.handle("Probing", "", false, "")
+	case "wait-for": // MESSAGE
+		w.handle("Probing", "", false, rest)
 	case "commit":
 		w.handle("Idle", v1.TransactionCommitted, false, "")
 	case "refuse":

@@ -109,8 +109,15 @@ func (w *world) write(d Decision, most int) {
 	if d.Spec != nil && step() {
 		w.checkSpec(d.Spec)
 		w.state.Spec.DesiredState, w.state.Spec.Sources = d.Spec.DesiredState, d.Spec.Sources
+		w.state.Spec.Probes, w.state.Spec.DefaultProbes = d.Spec.Probes, d.Spec.DefaultProbes
 		w.state.Generation++
 		w.state = stored(w, w.state)
+	}
+	if d.Confirm != 0 && step() {
+		if d.Confirm != w.state.Generation {
+			w.t.Errorf("generation %d is confirmed and %d is there", d.Confirm, w.state.Generation)
+		}
+		w.state.Annotations = map[string]string{v1.ConfirmAnnotation: fmt.Sprint(d.Confirm)}
 	}
 	for _, object := range d.Create {
 		if step() {

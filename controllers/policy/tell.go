@@ -1,0 +1,142 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+// FieldManager is the policy handler's name in the managed fields of a
+// NodeNetworkState, in either mode.
+const FieldManager = "nmstate-policies"
+
+// EventOverruled is the reason of the event on a NodeNetworkState whose desired
+// state somebody else had written although policies own it.
+const EventOverruled = "Overruled"
+
+// replaceSpec writes the spec, and tells whose word it replaces.
+func (r *Reconciler) replaceSpec(ctx context.Context, m *memory, g *gathered, d desired.Decision) error {
+	var managers []string
+	if d.Overruled {
+		var err error
+		if managers, err = r.managers(ctx, g.input.Node); err != nil {
+			return err
+		}
+	}
+	if err := r.writeSpec(ctx, m, g.state, d.Spec); err != nil {
+		return err
+	}
+	if d.Overruled && r.Events != nil {
+		r.Events.Eventf(g.state, g.node, corev1.EventTypeWarning, EventOverruled, "Configure", "%s", overruled(managers, d.Spec.Sources))
+	}
+	return nil
+}
+
+func overruled(managers []string, sources []v1.DesiredSource) string {
+	who := "somebody"
+	if len(managers) > 0 {
+		who = strings.Join(managers, ", ")
+	}
+	var policies []string
+	for _, s := range sources {
+		policies = append(policies, s.Policy)
+	}
+	if len(policies) == 0 {
+		policies = []string{"that match the node"}
+	}
+	const most = 1000
+	message := fmt.Sprintf("spec.desiredState was written by %s and is replaced: the policies own it (%s)", who, strings.Join(policies, ", "))
+	if len(message) > most {
+		message = strings.ToValidUTF8(message[:most], "") + "..."
+	}
+	return message
+}
+
+// managers are the field managers other than ours that own a part of the
+// desired state, sorted. The cache leaves managed fields out.
+func (r *Reconciler) managers(ctx context.Context, node string) ([]string, error) {
+	var nns v1.NodeNetworkState
+	if err := r.Live.Get(ctx, client.ObjectKey{Name: node}, &nns); err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, entry := range nns.ManagedFields {
+		if entry.Manager != FieldManager && entry.Subresource == "" && ownsDesiredState(entry) {
+			found[entry.Manager] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+func ownsDesiredState(entry metav1.ManagedFieldsEntry) bool {
+	if entry.FieldsV1 == nil {
+		return false
+	}
+	var fields struct {
+		Spec map[string]json.RawMessage `json:"f:spec"`
+	}
+	if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		return false
+	}
+	_, owns := fields.Spec["f:desiredState"]
+	return owns
+}
+
+// confirm passes a person's confirmation on: no change of the spec, so that the
+// transaction that waits for it goes on.
+func (r *Reconciler) confirm(ctx context.Context, m *memory, old *v1.NodeNetworkState, generation int64) error {
+	next := old.DeepCopy()
+	metav1.SetMetaDataAnnotation(&next.ObjectMeta, v1.ConfirmAnnotation, strconv.FormatInt(generation, 10))
+	if err := r.Client.Patch(ctx, next, client.MergeFrom(old), client.FieldOwner(FieldManager)); err != nil {
+		return err
+	}
+	m.state = next
+	return nil
+}
+
+// confirmed is the generation that a person has confirmed on the policy.
+func confirmed(policy *v1.NodeNetworkConfigurationPolicy) int64 {
+	generation, err := strconv.ParseInt(policy.Annotations[v1.ConfirmAnnotation], 10, 64)
+	if err != nil {
+		return 0 // None, or no number, so no generation.
+	}
+	return generation
+}
+
+// tellDrift records what is new about drift since the last turn.
+func (r *Reconciler) tellDrift(m *memory, g *gathered) {
+	if g.state == nil {
+		return
+	}
+	status := g.state.Status
+	r.record(g, desired.DriftEvents(g.input.Node, m.drift, status))
+	m.drift = v1.NodeNetworkStateStatus{Drift: status.Drift, AppliedSources: status.AppliedSources}
+}
+
+func (r *Reconciler) record(g *gathered, events []desired.Event) {
+	if r.Events == nil {
+		return
+	}
+	for _, e := range events {
+		policy := g.policies[e.Policy]
+		if policy == nil {
+			continue // It is gone, and nobody would look there.
+		}
+		kind := corev1.EventTypeNormal
+		if e.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		r.Events.Eventf(policy, g.node, kind, e.Reason, "Configure", "%s", e.Message)
+	}
+}

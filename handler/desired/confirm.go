@@ -1,0 +1,67 @@
+package desired
+
+import (
+	"slices"
+	"strconv"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// confirm passes a person's word on a policy on to the node, where a change of
+// this generation waits for it.
+func (t *turn) confirm() {
+	m := t.flying
+	if m == nil || t.decision.Spec != nil || m.policy.Confirmed != m.policy.Generation || !t.managed() {
+		return
+	}
+	waits := slices.ContainsFunc(t.in.State.Spec.Probes, func(p v1.Probe) bool { return p.Type == v1.ProbeConfirm })
+	if waits && t.in.State.Annotations[v1.ConfirmAnnotation] != strconv.FormatInt(t.in.State.Generation, 10) {
+		t.decision.Confirm = t.in.State.Generation
+		t.note("policy %s: generation %d is confirmed", m.name, m.policy.Generation)
+	}
+}
+
+// applying is the row of a policy that is under way: what the transaction
+// waits for is in its message.
+func (t *turn) applying(m *member) row {
+	if m != t.flying || t.in.State.Status.Transaction == nil {
+		return progressingRow()
+	}
+	running := t.in.State.Status.Transaction
+	if running.Generation != t.in.State.Generation || running.Phase != "Probing" || running.Message == "" {
+		return progressingRow()
+	}
+	return waitingRow(running.Message)
+}
+
+// edited tells whether somebody else wrote the node's desired state: it has no
+// sources, or is not what its sources come to. When that is not known any
+// more, nobody is suspected.
+func (t *turn) edited() bool {
+	spec := t.in.State.Spec
+	if len(spec.Sources) == 0 {
+		return !spec.DesiredState.IsZero()
+	}
+	var parts []Contribution
+	for _, source := range spec.Sources {
+		part, known := t.contribution(source.Source)
+		if !known {
+			return false
+		}
+		parts = append(parts, part)
+	}
+	return !sameDocument(spec.DesiredState.Raw, foldInOrder(parts).state.JSON())
+}
+
+// contribution is what a source stands for.
+func (t *turn) contribution(source v1.Source) (Contribution, bool) {
+	m := t.byName[source.Policy]
+	switch {
+	case m == nil:
+	case m.held != nil && m.held.Hash == source.Hash:
+		return *m.held, true
+	case m.readable() && m.policy.Hash == source.Hash:
+		return m.rendered(), true
+	}
+	return Contribution{}, false
+}
