@@ -70,6 +70,10 @@ func TestPolicyHandlerOnARealAPIServer(t *testing.T) {
 		{"a match that selects nothing is looked at again with each report", match},
 		{"autoConfig waits for the neighbours, and is resolved once", neighbours},
 		{"a policy that takes another owner's interface is refused by pattern", protected},
+		{"a plan applies nothing, and only a plan that is pinned is applied", planned},
+		{"a person's word on the policy reaches the node", person},
+		{"who edits the desired state that policies own is overruled and named", byHand},
+		{"drift is told on the policy, and that it is over", drifted},
 		{"captures are resolved once for a generation", capture},
 		{"a handler that starts anew writes nothing and resolves nothing", restart},
 		{"a lost enactment is made good from what the node has committed", lostEnactment},
@@ -506,12 +510,30 @@ func (c *cluster) expectNone(since time.Time) {
 type recorded struct {
 	mu    sync.Mutex
 	lines []string
+	// messages by reason, the last of each.
+	messages map[string]string
 }
 
-func (r *recorded) Eventf(regarding, _ runtime.Object, kind, reason, _, _ string, _ ...any) {
+func (r *recorded) Eventf(regarding, _ runtime.Object, kind, reason, _, note string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.messages == nil {
+		r.messages = map[string]string{}
+	}
+	r.messages[reason] = fmt.Sprintf(note, args...)
 	r.lines = append(r.lines, fmt.Sprint(regarding.(client.Object).GetName(), " ", kind, " ", reason))
+}
+
+func (r *recorded) message(reason string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.messages[reason]
+}
+
+func (r *recorded) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = nil
 }
 
 func (r *recorded) expect(t *testing.T, want ...string) {
