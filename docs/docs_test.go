@@ -9,11 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -82,41 +85,27 @@ func TestEveryYAMLBlockIsAnExample(t *testing.T) {
 	}
 }
 
-// template is a place in a desired state that each node fills in.
-var template = regexp.MustCompile(`\{\{ *([a-z]+)\.([^ }]+) *\}\}`)
+// capture is a template that libnmstate fills in on the node.
+var capture = regexp.MustCompile(`\{\{ *capture\.[^}]*\}\}`)
 
-// filled is a policy's desired state as it might come out on a node.
-func filled(t *testing.T, policy *v1.NodeNetworkConfigurationPolicy) []byte {
-	t.Helper()
-	text := template.ReplaceAllStringFunc(string(policy.Spec.DesiredState.Raw), func(found string) string {
-		part := template.FindStringSubmatch(found)
-		if part[1] != "var" {
-			return "eth1"
-		}
-		variable, ok := policy.Spec.Variables[part[2]]
-		if !ok {
-			t.Errorf("policy %s: there is no variable %q", policy.Name, part[2])
-		}
-		if variable.Default != nil {
-			return *variable.Default
-		}
-		return variable.Values["node1"]
-	})
-	var tree map[string]any
-	if err := json.Unmarshal([]byte(text), &tree); err != nil {
-		t.Fatal(err)
-	}
-	interfaces, _ := tree["interfaces"].([]any)
-	for _, entry := range interfaces {
-		if device := entry.(map[string]any); device["name"] == nil && len(policy.Spec.Match) > 0 {
-			device["name"] = "eth1"
-		}
-	}
-	raw, err := json.Marshal(tree)
+// rendered is a policy's desired state as it comes out on node1, where eth1
+// matches and captures find eth1.
+func rendered(policy *v1.NodeNetworkConfigurationPolicy) error {
+	values, err := desired.Variables(policy.Spec.Variables, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node1"}})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	return raw
+	raw, err := desired.Expand(policy.Spec.DesiredState.Raw, desired.Templates{
+		Variables: values, Matching: len(policy.Spec.Match) > 0, Matched: []string{"eth1"}, Captures: policy.Spec.Capture,
+	})
+	if err != nil {
+		return err
+	}
+	made, err := desired.Render(capture.ReplaceAll(raw, []byte("eth1")), policy.Spec.Priority, true)
+	if err != nil {
+		return err
+	}
+	return desired.Trespass(made.State, desired.DefaultProtected())
 }
 
 func TestEveryDesiredStateIsUnderstood(t *testing.T) {
@@ -134,7 +123,7 @@ func TestEveryDesiredStateIsUnderstood(t *testing.T) {
 				if policy.Spec.AutoConfig != nil {
 					continue
 				}
-				_, err := state.ParseDesired(filled(t, &policy))
+				err := rendered(&policy)
 				if expected := example.Outcome.Status == "Failing" && err != nil && strings.Contains(err.Error(), example.Outcome.Message); err != nil && !expected {
 					t.Errorf("policy %s: %v", policy.Name, err)
 				}
@@ -145,11 +134,11 @@ func TestEveryDesiredStateIsUnderstood(t *testing.T) {
 
 func TestTheReportIsADesiredState(t *testing.T) {
 	for _, object := range objects(t, "demos/state.yaml") {
-		desired, _, err := unstructured.NestedMap(object.Object, "spec", "desiredState")
+		spec, _, err := unstructured.NestedMap(object.Object, "spec", "desiredState")
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := json.Marshal(desired)
+		raw, err := json.Marshal(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
