@@ -31,6 +31,7 @@ func reported(t testing.TB) state.State {
 - {name: eth4, type: ethernet, state: up, lldp: {enabled: true}}
 - {name: eth1.5, type: vlan, state: up, vlan: {id: 5, base-iface: eth1}}
 - {name: br0, type: ovs-bridge, state: up}
+- {name: pair0, type: veth, state: up}
 - {name: br0, type: ovs-interface, state: up}
 - {name: cali123, type: ethernet, state: ignore}
 `)
@@ -44,8 +45,9 @@ func TestMatch(t *testing.T) {
 		rules []v1.InterfaceRule
 		want  string
 	}{
-		"a glob of the name, sorted":          {rule(v1.InterfaceRule{Name: "eth[12]*"}), "eth1 eth1.5 eth10 eth2"},
-		"a type":                              {rule(v1.InterfaceRule{Type: "vlan"}), "eth1.5"},
+		"a glob of the name, sorted": {rule(v1.InterfaceRule{Name: "eth[12]*"}), "eth1 eth1.5 eth10 eth2"},
+		"a type":                     {rule(v1.InterfaceRule{Type: "vlan"}), "eth1.5"},
+		"a veth is an ethernet, as in a desired state": {rule(v1.InterfaceRule{Type: "ethernet", Name: "pair*"}), "pair0"},
 		"a driver":                            {rule(v1.InterfaceRule{Driver: "ixgbe"}), "eth1 eth2"},
 		"a permanent address in any spelling": {rule(v1.InterfaceRule{MACAddress: "aa-00-00-00-00-10"}), "eth10"},
 		"not the present address where there is a permanent": {rule(v1.InterfaceRule{MACAddress: "02:00:00:00:00:99"}), ""},
