@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
@@ -22,6 +23,7 @@ func daemon(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	p.metrics = metrics.Registry
 	mgr, err := ctrl.NewManager(p.config, ctrl.Options{
 		Scheme:                 p.scheme,
 		Cache:                  policy.CacheOptions(o.node),

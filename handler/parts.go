@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,6 +36,8 @@ type parts struct {
 	scheme  *runtime.Scheme
 	backend *backend.Backend
 	journal *journal.Files
+	// metrics takes those of the state handler; nil for none.
+	metrics prometheus.Registerer
 }
 
 func newParts(_ context.Context, o options) (*parts, error) {
@@ -127,8 +130,9 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithDe
 	state, err := agent.New(agent.Options{
 		Node: node, Client: c, Live: live, Backend: p.backend, Prober: prober,
 		Journal: p.journal, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: clock,
-		Spawn:  func(task func()) { go task() },
-		Window: p.options.probeWindow, Version: version, HostVersion: networkManagerVersion,
+		Spawn:   func(task func()) { go task() },
+		Metrics: p.metrics,
+		Window:  p.options.probeWindow, Version: version, HostVersion: networkManagerVersion,
 		BridgeVLANFiltering: &filters,
 	})
 	if err != nil {

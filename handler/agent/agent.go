@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -50,6 +51,10 @@ type Options struct {
 	// Backoff is how a failed hand-written desired state is retried; the zero
 	// value is the product's.
 	Backoff Backoff
+	// Damping is how drift is met; the zero value is the product's.
+	Damping Damping
+	// Metrics takes the agent's metrics; nil for none.
+	Metrics prometheus.Registerer
 }
 
 // Agent is the state handler of one node.
@@ -77,6 +82,9 @@ type Agent struct {
 	// unreported: the record holds an outcome that the API server was not told.
 	unreported bool
 
+	drift   drift
+	metrics *metrics
+
 	inbox inbox
 	tasks tasks
 	warm  baseline
@@ -90,6 +98,11 @@ func New(options Options) (*Agent, error) {
 	a := &Agent{Options: options, machine: txn.State{Phase: txn.Idle}, wake: make(chan event.GenericEvent, 1)}
 	a.inbox.dirty = true
 	a.warm.clock = options.Clock
+	a.inbox.calm = options.Clock.Now().Add(options.Damping.orDefault().Calm)
+	var err error
+	if a.metrics, err = newMetrics(options.Metrics); err != nil {
+		return nil, err
+	}
 	record, err := options.Journal.Record()
 	if err != nil {
 		return nil, fmt.Errorf("starting the state handler: %w", err)

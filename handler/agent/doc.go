@@ -13,6 +13,11 @@
 // change has cut off), except to arm. What an earlier process left open is
 // taken back by Recover, which needs nothing but the node.
 //
+// While none runs, what is read is compared with what is committed: what differs
+// for long enough is drift (drift.go), and put right by a transaction of its own
+// (damping.go). What leaves the desired state goes back to what was there before
+// it, where its policy says so (undo.go); the journal's record remembers that.
+//
 // The package owns the order of these things and NodeNetworkState.status. It
 // never selects, renders or merges policies, and never writes a spec except to
 // create a missing NodeNetworkState.

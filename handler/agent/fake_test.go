@@ -42,6 +42,8 @@ type host struct {
 	refuse     error
 	// needs is an interface without which the API server is out of reach.
 	needs string
+	// forbids is an interface with which it is.
+	forbids string
 	// hold, when set, keeps an apply from returning until it is closed or killed.
 	hold chan struct{}
 }
@@ -173,8 +175,9 @@ func (h *host) has(name string) bool {
 func (h *host) lacks() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, there := h.interfaces[h.needs]
-	return h.needs != "" && !there
+	_, needed := h.interfaces[h.needs]
+	_, forbidden := h.interfaces[h.forbids]
+	return h.needs != "" && !needed || forbidden
 }
 
 func (h *host) need(name string) {

@@ -27,6 +27,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	}
 	if !managed(nns) {
 		a.inbox.setDirty(true) // Report anew when it is managed again.
+		a.drift = drift{}
 		return reconcile.Result{}, nil
 	}
 	a.keepWarm(ctx)
@@ -41,7 +42,22 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	if err != nil || a.machine.Running() {
 		return reconcile.Result{RequeueAfter: a.untilTick()}, err
 	}
-	return reconcile.Result{RequeueAfter: wait}, a.report(ctx, nns)
+	a.lookAgain()
+	if err := a.report(ctx, nns); err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := a.correct(ctx, nns); err != nil || a.machine.Running() {
+		return reconcile.Result{RequeueAfter: a.untilTick()}, err
+	}
+	return reconcile.Result{RequeueAfter: soonest(wait, a.untilLook())}, nil
+}
+
+// soonest of two waits; zero is none.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // reportOnly is a turn while Recover still waits for NetworkManager.

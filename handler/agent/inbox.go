@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"sync"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -20,6 +21,8 @@ type inbox struct {
 	dirty bool
 	// changes of the network that were told so far.
 	changes int
+	// calm is when differences count as drift again.
+	calm time.Time
 }
 
 // letter is an event and the task that it comes from; task 0 is the node itself.
@@ -78,6 +81,19 @@ func (i *inbox) count() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.changes
+}
+
+// disturbed notes that nothing counts as drift until then.
+func (i *inbox) disturbed(until time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.calm = until
+}
+
+func (i *inbox) calmAt() time.Time {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.calm
 }
 
 func (i *inbox) isDirty() bool {
@@ -156,5 +172,6 @@ func (a *Agent) NetworkChanged() {
 // back: its checkpoints are lost.
 func (a *Agent) NetworkManagerRestarted() {
 	a.inbox.changed()
+	a.inbox.disturbed(a.Clock.Now().Add(a.Damping.orDefault().Calm))
 	a.post(0, txn.CheckpointLost{})
 }

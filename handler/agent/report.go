@@ -83,6 +83,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		status.LastSuccessfulUpdateTime = metav1.NewTime(a.Clock.Now())
 	}
 	a.refreshed = refresh
+	a.judge(nns, status, current)
 	return nil
 }
 

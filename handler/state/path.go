@@ -131,10 +131,11 @@ func Owns(paths []string, d Difference) bool {
 			}
 		}
 	}
-	if d.Want != "" {
+	if d.Want != "" && d.Want != wholeInterface {
 		return false
 	}
-	// Something that should not be there is of whoever owns the list.
+	// Something that should not be there is of whoever owns the list, a whole
+	// interface that is missing of whoever says anything about it.
 	for _, path := range paths {
 		if Covers(d.Path, canonicalPath(path)) {
 			return true

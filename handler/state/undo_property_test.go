@@ -109,7 +109,7 @@ func randomPolicy(r *rand.Rand, node *model) state.State {
 }
 
 func TestAPolicyThatIsUndoneLeavesTheNodeAsItWas(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		node := randomNode(r)
 		before := node.same()
@@ -133,7 +133,7 @@ func TestAPolicyThatIsUndoneLeavesTheNodeAsItWas(t *testing.T) {
 
 func TestTwoPoliciesThatAreUndoneInEitherOrderLeaveTheNodeAsItWas(t *testing.T) {
 	together := 0
-	for seed := range uint64(900) {
+	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		node := randomNode(r)
 		before := node.same()
@@ -156,7 +156,7 @@ func TestTwoPoliciesThatAreUndoneInEitherOrderLeaveTheNodeAsItWas(t *testing.T) 
 			t.Fatalf("seed %d: the node is not as before (-before +after):\n%s\nfirst out %s\nthen %s", seed, diff, first.JSON(), second.JSON())
 		}
 	}
-	if together < 60 {
+	if together < 25 {
 		t.Fatalf("only %d pairs of policies went together", together)
 	}
 }

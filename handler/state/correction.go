@@ -1,0 +1,108 @@
+package state
+
+import (
+	"slices"
+	"strings"
+)
+
+// Subject is the thing that a path is about, as far as it is put right
+// together: an interface, the routes, the name servers.
+func Subject(path string) string {
+	if strings.HasPrefix(path, "interfaces[") {
+		if one, _, below := strings.Cut(path, "]."); below {
+			return one + "]"
+		}
+		return path
+	}
+	subject, _, _ := strings.Cut(path, ".")
+	return subject
+}
+
+// Correction is the part of a desired state that has to be applied again so
+// that the differences go: the interfaces they are about with what hangs
+// together with them, the routes and rules, the other sections whole. Leaves in
+// which others differ, and that shall stay as they are, are left out where
+// nmstate can be told less: a single value, a route, an interface that is gone.
+func Correction(desired State, differences, others []Difference) State {
+	var names []string
+	routes, rules, sections := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, d := range differences {
+		switch subject := Subject(d.Path); {
+		case strings.HasPrefix(subject, "interfaces["):
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(subject, "interfaces["), "]"))
+		case subject == "routes":
+			for _, route := range desired.Routes() {
+				if d.means(route.String(), route.Absent) {
+					routes[spelt(route.tree)] = true
+				}
+			}
+		case subject == "route-rules":
+			for _, rule := range desired.RouteRules() {
+				if d.means(rule.String(), rule.Absent) {
+					rules[spelt(rule.tree)] = true
+				}
+			}
+		default:
+			sections[subject] = true
+		}
+	}
+	tree := part(desired, names, routes, rules)
+	for section := range sections {
+		tree[section] = copied(desired.tree[section])
+	}
+	for _, d := range others {
+		leaveOut(tree, d)
+	}
+	if len(tree) == 0 {
+		return State{}
+	}
+	return State{tree: tree}
+}
+
+// means tells whether the difference is about a route or rule of the document:
+// the one that is missing, or any that should have taken away what is there.
+func (d Difference) means(entry string, absent bool) bool {
+	if d.Want == "" {
+		return absent
+	}
+	return !absent && entry == d.Want
+}
+
+func leaveOut(tree map[string]any, d Difference) {
+	section := Subject(d.Path)
+	if section == "routes" || section == "route-rules" {
+		config := object(tree[section])
+		if config == nil || d.Want == "" {
+			return
+		}
+		config["config"] = slices.DeleteFunc(list(config["config"]), func(item any) bool {
+			if section == "routes" {
+				return routeOf(object(item)).String() == d.Want
+			}
+			return ruleOf(object(item)).String() == d.Want
+		})
+		return
+	}
+	if d.Want == wholeInterface {
+		tree["interfaces"] = slices.DeleteFunc(list(tree["interfaces"]), func(item any) bool {
+			return "interfaces["+text(object(item)["name"])+"]" == d.Path
+		})
+		return
+	}
+	at := tree
+	rest := d.Path
+	if strings.HasPrefix(section, "interfaces[") {
+		i := slices.IndexFunc(objects(tree["interfaces"]), func(one map[string]any) bool { return "interfaces["+text(one["name"])+"]" == section })
+		if i < 0 {
+			return
+		}
+		at, rest = objects(tree["interfaces"])[i], strings.TrimPrefix(d.Path, section+".")
+	}
+	keys := strings.Split(rest, ".")
+	for _, key := range keys[:len(keys)-1] {
+		at = object(at[key])
+	}
+	if last := keys[len(keys)-1]; list(at[last]) == nil && object(at[last]) == nil {
+		delete(at, last)
+	}
+}

@@ -1,0 +1,63 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCorrection(t *testing.T) {
+	desired := parsed(t, `{"interfaces":[
+		{"name":"br1","type":"linux-bridge","state":"up","mtu":1450,"bridge":{"port":[{"name":"eth1"}]}},
+		{"name":"eth1","type":"ethernet","state":"up","mtu":1500},
+		{"name":"eth2","type":"ethernet","state":"up","mtu":1400,"ipv4":{"enabled":true,"address":[{"ip":"192.0.2.9","prefix-length":24}]}}],
+		"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth2"},{"destination":"203.0.113.0/24","next-hop-interface":"eth2"}]},
+		"dns-resolver":{"config":{"server":["192.0.2.53"]}}}`)
+	for name, c := range map[string]struct {
+		differences, others []Difference
+		want                string
+	}{
+		"an interface comes with what hangs together with it": {
+			differences: []Difference{{Path: "interfaces[eth1].mtu", Want: "1500", Got: "1400"}},
+			want: `{"interfaces":[{"bridge":{"port":[{"name":"eth1"}]},"mtu":1450,"name":"br1","state":"up","type":"linux-bridge"},` +
+				`{"mtu":1500,"name":"eth1","state":"up","type":"ethernet"}]}`,
+		},
+		"a route comes alone": {
+			differences: []Difference{{Path: "routes.config", Want: "198.51.100.0/24 dev eth2"}},
+			want:        `{"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth2"}]}}`,
+		},
+		"another section comes whole": {
+			differences: []Difference{{Path: "dns-resolver.config.server", Want: "192.0.2.53"}},
+			want:        `{"dns-resolver":{"config":{"server":["192.0.2.53"]}}}`,
+		},
+		"what is only reported is left out": {
+			differences: []Difference{{Path: "interfaces[eth2].ipv4.address", Want: "192.0.2.9/24"}},
+			others: []Difference{
+				{Path: "interfaces[eth2].mtu", Want: "1400", Got: "1500"}, {Path: "routes.config", Want: "198.51.100.0/24 dev eth2"},
+				{Path: "interfaces[eth1]", Want: wholeInterface},
+			},
+			want: `{"interfaces":[{"ipv4":{"address":[{"ip":"192.0.2.9","prefix-length":24}],"enabled":true},"name":"eth2","state":"up","type":"ethernet"}],` +
+				`"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth2"}]}}`,
+		},
+		"no difference is nothing to apply": {want: `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, string(Correction(desired, c.differences, c.others).JSON())); diff != "" {
+				t.Fatalf("correction (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSubject(t *testing.T) {
+	for path, want := range map[string]string{
+		"interfaces[eth1.100].ipv4.address": "interfaces[eth1.100]",
+		"interfaces[br1]":                   "interfaces[br1]",
+		"routes.config":                     "routes",
+		"dns-resolver.config.server":        "dns-resolver",
+	} {
+		if got := Subject(path); got != want {
+			t.Errorf("subject of %s = %s, want %s", path, got, want)
+		}
+	}
+}
