@@ -1,9 +1,10 @@
 #!/bin/bash
 # Builds what the benchmarks need and measures on a lab: times of a policy beside
-# a bare apply, requests, outages, the cost of idling. Prints tables on standard
+# a bare apply, requests, outages, the cost of idling, and (scale, without the lab)
+# how the requests of a rollout grow with the nodes. Prints tables on standard
 # output and progress on standard error; the logs stay in out/bench.
 #
-#   hack/bench.sh [-n RUNS] [-only apply|requests|outage|quiet]
+#   hack/bench.sh [-n RUNS] [-only apply|requests|outage|quiet|scale]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -30,6 +30,8 @@ const (
 	labName = "bench"
 	// folder keeps the logs, the audit log among them.
 	folder = "out/bench"
+	// partScale is the only part without a lab.
+	partScale = "scale"
 )
 
 //go:embed topology.yaml
@@ -67,7 +69,7 @@ func run(ctx context.Context) int {
 	flag.StringVar(&b.bin, "bin", "bin", "folder with the programs handler, controllers and bench")
 	flag.StringVar(&b.revertHelper, "revert-helper", os.Getenv("NMSTATE_REVERT"), "program nmstate-revert (default: environment NMSTATE_REVERT)")
 	flag.IntVar(&b.repeats, "n", 5, "how often an apply is repeated; the tables have medians")
-	flag.StringVar(&b.only, "only", "", "apply, requests, outage or quiet; empty: all")
+	flag.StringVar(&b.only, "only", "", "apply, requests, outage, quiet or scale; empty: all")
 	flag.Parse()
 	release, err := cluster.Claim(ctx, labName)
 	if err != nil {
@@ -75,7 +77,12 @@ func run(ctx context.Context) int {
 		return exitFailed
 	}
 	defer release()
-	err = b.measureAndCleanUp(ctx)
+	if b.only != partScale {
+		err = b.measureAndCleanUp(ctx)
+	}
+	if err == nil && (b.only == "" || b.only == partScale) {
+		err = b.scale(ctx)
+	}
 	missing := &lab.UnavailableError{}
 	switch {
 	case err == nil:

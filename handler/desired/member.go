@@ -167,15 +167,18 @@ func (m *member) changed() bool {
 	return m.readable() && !m.plans() && (m.held == nil || m.held.Hash != m.policy.Hash)
 }
 
-// approved tells whether the node may apply the policy as it is now. A
-// generation that it has committed is approved anew by its hash, when it comes
-// out differently there.
+// approved tells whether the node may apply the policy as it is now. An
+// approval that names a hash is for that rendering only; a generation that the
+// node has committed needs one, when it comes out differently there.
 func (m *member) approved() bool {
 	if m.policy == nil || m.enactment == nil || m.enactment.Spec.ApprovedGeneration != m.policy.Generation {
 		return false
 	}
+	if granted := m.enactment.Spec.ApprovedHash; granted != "" {
+		return granted == m.policy.Hash
+	}
 	again := m.changed() && m.held != nil && m.held.Generation == m.policy.Generation
-	return !again || m.enactment.Spec.ApprovedHash == m.policy.Hash
+	return !again
 }
 
 func (m *member) aborted() bool {
