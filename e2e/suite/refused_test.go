@@ -42,3 +42,86 @@ var _ = Describe("A desired state that cannot be", func() {
 `, `did you mean "linux-bridge"?`, SpecTimeout(specTimeout)),
 	)
 })
+
+// refusedSpecs are policies of which the API server sees nothing wrong, and
+// what the node says of them.
+var refusedSpecs = map[string]struct{ spec, reason string }{
+	"template-without-variable": {
+		`{variables: {mtu: {values: {node1: "1400"}}}, desiredState: {interfaces: [{name: eth1, type: ethernet, state: up, mtu: "{{ var.mtuu }}"}]}}`,
+		`{{ var.mtuu }}: spec.variables has no such variable`,
+	},
+	"template-without-match": {
+		`{desiredState: {interfaces: [{name: "{{ match.name }}", type: ethernet, state: up}]}}`,
+		"{{ match.name }} needs spec.match",
+	},
+	"template-of-nothing": {
+		`{desiredState: {interfaces: [{name: "{{ node.name }}", type: ethernet, state: up}]}}`,
+		"{{ node.name }} names nothing: a template is match.name, var.NAME or capture.NAME",
+	},
+	"template-without-capture": {
+		`{desiredState: {interfaces: [{name: "{{ capture.gateway.interfaces.0.name }}", type: ethernet, state: up}]}}`,
+		`spec.capture has no capture "gateway"`,
+	},
+	"variable-without-value": {
+		`{variables: {mtu: {fromLabel: example.com/mtu}}, desiredState: {interfaces: [{name: eth1, type: ethernet, state: up, mtu: "{{ var.mtu }}"}]}}`,
+		"spec.variables[mtu]: node node1 has no label example.com/mtu, and there is no default",
+	},
+	"match-without-pattern": {
+		`{match: [{name: "eth[1"}], desiredState: {interfaces: [{type: ethernet, state: up}]}}`,
+		`spec.match[0].name: "eth[1" is no pattern; write it as in`,
+	},
+	"capture-that-finds-nothing": {
+		`{capture: {nic: 'interfaces.name=="eth9"'}, desiredState: {interfaces: [{name: "{{ capture.nic.interfaces.0.name }}", type: ethernet, state: up}]}}`,
+		"resolving spec.capture",
+	},
+	"capture-that-is-none": {
+		`{capture: {nic: 'interfaces.name="eth1"'}, desiredState: {interfaces: [{name: "{{ capture.nic.interfaces.0.name }}", type: ethernet, state: up}]}}`,
+		"resolving spec.capture",
+	},
+	"circle": {
+		`{desiredState: {interfaces: [{name: br7, type: linux-bridge, state: up, bridge: {port: [{name: br8, vlan: {}}]}}, {name: br8, type: linux-bridge, state: up, bridge: {port: [{name: br7, vlan: {}}]}}]}}`,
+		"interfaces stand on each other in a circle: ",
+	},
+	"protected": {
+		`{desiredState: {interfaces: [{name: cali0123456789a, type: veth, state: up, veth: {peer: x}}]}}`,
+		`interfaces[cali0123456789a] belongs to another owner (protected pattern "cali*")`,
+	},
+	"protected-port": {
+		`{desiredState: {interfaces: [{name: br7, type: linux-bridge, state: up, bridge: {port: [{name: vnet0, vlan: {}}]}}]}}`,
+		`interfaces[br7] takes the port vnet0 of another owner (protected pattern "vnet*")`,
+	},
+	"probe-without-target": {
+		`{variables: {host: {values: {node1: "not a host"}}}, probes: [{type: ping, target: "{{ var.host }}"}], desiredState: {interfaces: [{name: eth1, type: ethernet, state: up}]}}`,
+		`spec.probes[0].target: "not a host"`,
+	},
+	"plan-that-nobody-reviewed": {
+		`{planHashes: ["0123456789abcdef"], desiredState: {interfaces: [{name: eth1, type: ethernet, state: up, mtu: 1400}]}}`,
+		"is not one of spec.planHashes (0123456789abcdef), so it is not what was reviewed",
+	},
+}
+
+var _ = Describe("A policy that the API server takes and that cannot be", func() {
+	It("is refused by the node in one line, one beside the other, and nothing is applied", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		before := applies(n)
+		for name, refused := range refusedSpecs {
+			f.apply(ctx, "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: "+name+"}\nspec: "+refused.spec)
+		}
+		for name, refused := range refusedSpecs {
+			message := f.awaitFailing(ctx, n.Name, name)
+			AddReportEntry(name, message)
+			Expect(message).To(ContainSubstring(refused.reason), name)
+			Expect(len(message)).To(BeNumerically("<=", 1024), name)
+		}
+		f.expectAsBefore(ctx, n)
+		Expect(applies(n)).To(Equal(before))
+	}, SpecTimeout(specTimeout))
+
+	It("says so itself where no node can be selected", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		f.apply(ctx, `{apiVersion: nmstate.io/v1, kind: NodeNetworkConfigurationPolicy, metadata: {name: unreadable}, spec: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Is}]}]}}}}}`)
+		message := f.awaitPolicy(ctx, "unreadable", policyFailed)
+		Expect(message).To(And(ContainSubstring("spec.affinity.nodeAffinity"), ContainSubstring("Is"), Not(ContainSubstring("\n"))))
+	}, SpecTimeout(specTimeout))
+})
