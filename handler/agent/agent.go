@@ -75,6 +75,8 @@ type Agent struct {
 	refreshed string
 	// shown is what was read back last; nil once it was reported or taken back.
 	shown *reading
+	// allThere: the change is in place and nothing that it does not name is lost.
+	allThere bool
 	// left is what an earlier process left open, until Recover takes it on.
 	left *journal.Entry
 	// asked is what was told about the wait for a person.
@@ -154,6 +156,7 @@ func (a *Agent) drain(ctx context.Context) {
 		if next.shown != nil {
 			a.shown = next.shown
 		}
+		a.heardOfForeign(next.event)
 		a.step(ctx, next.event)
 	}
 	if a.machine.Running() && !a.machine.Until.IsZero() {

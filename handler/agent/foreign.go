@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -19,6 +21,9 @@ const (
 	// has something on a link that the change names: NetworkManager may still
 	// be at it.
 	foreignQuiet = 500 * time.Millisecond
+	// foreignPatience is how long what was lost may stay lost, in a longer
+	// window: a lease that it needs may come late, but pods are without it.
+	foreignPatience = 20 * time.Second
 	// managedGrace is how long NetworkManager has to bring back by itself what
 	// it makes itself.
 	managedGrace = 3 * time.Second
@@ -36,14 +41,56 @@ func (a *Agent) noteForeign(ctx context.Context) (*foreign.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("noting what is on the node beside the change: %w", err)
 	}
-	return &noted, nil
+	bounded, left := noted.Bounded()
+	if left > 0 {
+		logf.FromContext(ctx).Info("the node has too many routes to keep: those of routing daemons are left to them", "left", left)
+	}
+	return &bounded, nil
+}
+
+// heardOfForeign remembers whether all is there while the change is in place.
+func (a *Agent) heardOfForeign(e txn.Event) {
+	switch e := e.(type) {
+	case txn.ProbePassed:
+		a.allThere = a.allThere || e.Name == txn.Foreign
+	case txn.Armed, txn.CheckpointLost:
+		a.allThere = false
+	}
+}
+
+// startRollback rolls back, after a look at what others did on the node since
+// the change began: that is not to be undone.
+func (a *Agent) startRollback(ctx context.Context) {
+	entry, kept := a.entry, a.allThere
+	a.allThere = false // A second try finds what the first one dropped.
+	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
+	a.Spawn(func() {
+		if document, err := state.Parse(entry.Change); err == nil && a.keeps(entry) {
+			if now, err := a.Foreign.Note(taskCtx); err == nil {
+				since := foreign.Since(*entry.Foreign, now, foreign.NamedBy(document), kept)
+				entry.Foreign = &since
+			}
+		}
+		a.inbox.put(letter{task: number, event: a.rollback(taskCtx, entry), entry: &entry})
+		a.poke()
+	})
+}
+
+// keeps tells whether there is anything to compare with. After a reboot there
+// is not: the owners make their things anew.
+func (a *Agent) keeps(entry journal.Entry) bool {
+	if a.Foreign == nil || entry.Foreign == nil {
+		return false
+	}
+	boot, err := a.Boot.ID()
+	return err == nil && boot == entry.BootID
 }
 
 // keepForeign puts back what the change dropped in passing, until nothing is
 // lost any more and that stays so for a moment; an error names what cannot be
 // put back.
 func (a *Agent) keepForeign(ctx context.Context, entry journal.Entry) error {
-	if a.Foreign == nil || entry.Foreign == nil {
+	if !a.keeps(entry) {
 		return nil
 	}
 	document, err := state.Parse(entry.Change)
@@ -51,17 +98,30 @@ func (a *Agent) keepForeign(ctx context.Context, entry journal.Entry) error {
 		return fmt.Errorf("%s: %w", txn.Foreign, err)
 	}
 	k := a.keeping(*entry.Foreign, foreign.NamedBy(document))
+	quiet := foreignQuiet
+	if !foreign.AtStake(k.before, k.named) {
+		quiet = 0
+	}
+	whole := k.began
 	var lost []string
 	for {
 		left := k.round(ctx)
-		if ctx.Err() == nil || lost == nil {
+		now := a.Clock.Now()
+		if ctx.Err() == nil || lost == nil { // A round that was cut short says nothing.
 			lost = left
 		}
-		if len(left) == 0 && (!foreign.AtStake(k.before, k.named) || !a.Clock.Now().Before(k.last.Add(foreignQuiet))) {
-			return nil
+		if len(left) == 0 {
+			whole = now
+			if !now.Before(k.last.Add(quiet)) {
+				return nil
+			}
 		}
-		if !a.sleep(ctx, foreignInterval) {
-			return fmt.Errorf("%s: %s", txn.Foreign, strings.Join(orNone(lost), "; "))
+		ended := !now.Before(whole.Add(foreignPatience)) || !a.sleep(ctx, foreignInterval)
+		if ended && len(lost) > 0 {
+			return fmt.Errorf("%s: %s", txn.Foreign, strings.Join(lost, "; "))
+		}
+		if ended {
+			return nil
 		}
 	}
 }
@@ -69,7 +129,7 @@ func (a *Agent) keepForeign(ctx context.Context, entry journal.Entry) error {
 // foreignBack is the same after the change was taken back: everything is to be
 // as it was.
 func (a *Agent) foreignBack(entry journal.Entry) *keeping {
-	if a.Foreign == nil || entry.Foreign == nil {
+	if !a.keeps(entry) {
 		return &keeping{}
 	}
 	document, err := state.Parse(entry.Change)
@@ -142,13 +202,6 @@ func bounded(lines []string) []string {
 		return lines
 	}
 	return append(lines[:most:most], fmt.Sprintf("and %d more", len(lines)-most))
-}
-
-func orNone(lost []string) []string {
-	if len(lost) == 0 {
-		return []string{"what the change does not name was not looked at"}
-	}
-	return lost
 }
 
 // sleep returns false when ctx ended first.

@@ -22,6 +22,7 @@ type kernel struct {
 	// stays is what cannot be put back.
 	stays error
 	put   int
+	notes int
 }
 
 // podRoute is 10.244.n.0/24 on eth0, as the kernel tells it.
@@ -39,6 +40,7 @@ func newKernel() *kernel { return &kernel{routes: []foreign.Route{podRoute(1), p
 func (k *kernel) Note(context.Context) (foreign.Snapshot, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.notes++
 	eth0 := foreign.Link{Name: "eth0", Index: 2, MTU: 1500, Up: true, Carrier: true}
 	return foreign.Snapshot{Links: []foreign.Link{eth0}, Routes: slices.Clone(k.routes)}, nil
 }
@@ -65,6 +67,12 @@ func (k *kernel) set(stays error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stays = stays
+}
+
+func (k *kernel) noted() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.notes
 }
 
 func (k *kernel) state() string {
@@ -133,7 +141,7 @@ func TestWhatARollbackDropsIsPutBackAfterACrashToo(t *testing.T) {
 	n.want(2, "p", "br0", "cut")
 	n.midApply(t)
 	close(n.host.hold)
-	n.until("the change is in place", func() bool { return n.host.has("cut") })
+	n.until("the change is in place and was compared", func() bool { return n.host.has("cut") && k.noted() == 2 })
 	kill()
 	k.drop(0)
 	n.handler(with)
@@ -159,5 +167,41 @@ func TestWhatARollbackDropsAndCannotBePutBackIsReported(t *testing.T) {
 	want := []string{"route 10.244.2.0/24 dev eth0 proto boot was dropped and cannot be put back: network is unreachable"}
 	if got.Result != v1.TransactionRollbackIncomplete || !slices.Equal(got.Differences, want) {
 		t.Fatalf("outcome = %+v", got)
+	}
+}
+
+func TestWhatItsOwnerTookAwayInTheWindowDoesNotComeBackWithTheRollback(t *testing.T) {
+	n, k, with := foreignNode(t, time.Second)
+	n.handler(with)
+	n.want(2, "p", "cut")
+	n.midApply(t)
+	close(n.host.hold)
+	n.until("it was compared", func() bool { return k.noted() == 2 })
+	k.drop(1)
+	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
+		t.Fatalf("outcome = %+v", got)
+	}
+	if got := k.state(); got != "1 routes, 0 put back" {
+		t.Error(got)
+	}
+}
+
+func TestAfterARebootTheOwnersMakeTheirThingsAnew(t *testing.T) {
+	n, k, with := foreignNode(t, time.Hour)
+	_, kill := n.handler(with)
+	n.want(2, "p", "cut")
+	n.midApply(t)
+	close(n.host.hold)
+	n.until("the change is in place and was compared", func() bool { return n.host.has("cut") && k.noted() == 2 })
+	kill()
+	k.drop(0)
+	n.host.restartNetworkManager()
+	n.boot = boot{"second"}
+	n.handler(with)
+	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
+		t.Fatalf("outcome = %+v", got)
+	}
+	if got := k.state(); got != "0 routes, 0 put back" {
+		t.Error(got)
 	}
 }

@@ -78,8 +78,7 @@ func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
 		checkpoint := a.machine.Checkpoint
 		a.task(ctx, func(ctx context.Context) txn.Event { return a.commit(ctx, checkpoint) })
 	case txn.Rollback:
-		entry := a.entry
-		a.task(ctx, func(ctx context.Context) txn.Event { return a.rollback(ctx, entry) })
+		a.startRollback(ctx)
 	case txn.Revert:
 		entry := a.entry
 		a.task(ctx, func(ctx context.Context) txn.Event { return a.revert(ctx, entry) })

@@ -15,6 +15,8 @@ type Loss struct {
 	// Managed: NetworkManager makes such things itself, and may be about to.
 	Managed bool
 
+	// noted is the address or the route as it was noted.
+	noted []byte
 	// plain is the route without the id of a nexthop object, which may be gone.
 	plain Route
 	// gone: the link itself is not there any more.

@@ -10,8 +10,7 @@ import (
 // what it leaves alone. The order is that in which things can be put back:
 // links, addresses, routes on a link, routes through a gateway.
 func Lost(before, now Snapshot, named Named) []Loss {
-	c := comparison{named: named, was: indexed(before.Links), is: indexed(now.Links), devices: map[int]int{}}
-	c.follow(before.Links)
+	c := compared(before, now, named)
 	lost := c.links(before.Links)
 	lost = append(lost, c.addresses(before.Addresses, now.Addresses)...)
 	return append(lost, c.routes(before.Routes, now.Routes)...)
@@ -20,11 +19,10 @@ func Lost(before, now Snapshot, named Named) []Loss {
 // AtStake tells whether there is anything of somebody else's on a link that
 // the change names: only then is it likely that something gets lost.
 func AtStake(before Snapshot, named Named) bool {
-	none := Snapshot{Links: before.Links}
-	c := comparison{named: named, was: indexed(before.Links), is: indexed(before.Links), devices: map[int]int{}}
-	lost := append(c.addresses(before.Addresses, none.Addresses), c.routes(before.Routes, none.Routes)...)
+	c := compared(before, Snapshot{Links: before.Links}, named)
+	lost := append(c.addresses(before.Addresses, nil), c.routes(before.Routes, nil)...)
 	return slices.ContainsFunc(lost, func(l Loss) bool {
-		return slices.ContainsFunc(l.on, func(name string) bool { _, ok := named.interfaces[name]; return ok })
+		return slices.ContainsFunc(l.on, func(name string) bool { return named.mayRemake(c.was.byName[name]) })
 	})
 }
 
@@ -35,12 +33,16 @@ type comparison struct {
 	// by the change, or, for routes, ports whose controller has their address.
 	devices map[int]int
 	moved   map[int]int
+	// replaced are the routes in whose place their owners put others.
+	replaced []Route
 }
 
-// follow finds out where the links of before are now.
-func (c *comparison) follow(links []Link) {
-	c.moved = map[int]int{}
-	for _, was := range links {
+// compared finds out where the links of before are now.
+func compared(before, now Snapshot, named Named) *comparison {
+	c := &comparison{
+		named: named, was: indexed(before.Links), is: indexed(now.Links), devices: map[int]int{}, moved: map[int]int{},
+	}
+	for _, was := range before.Links {
 		is, there := c.is.byName[was.Name]
 		if !there {
 			continue
@@ -52,6 +54,7 @@ func (c *comparison) follow(links []Link) {
 			c.moved[was.Index] = is.Master
 		}
 	}
+	return c
 }
 
 // present is the link now, if it is the same one or was made anew by us.
@@ -64,7 +67,7 @@ func (c *comparison) present(number int) (was, is Link, ok bool) {
 	return was, is, there && (is.Index == was.Index || c.named.mayRemake(was))
 }
 
-// wrought tells whether things on the link can be compared: somebody else's
+// comparable tells whether things on the link can be compared: somebody else's
 // unplugging takes addresses and routes with it.
 func (c *comparison) comparable(number int) bool {
 	was, is, ok := c.present(number)
@@ -189,7 +192,7 @@ func (c *comparison) addresses(before, now []Address) []Loss {
 			// Still a port of the trial: it first has to be taken out.
 		default:
 			lost = append(lost, Loss{
-				Address: raw.restorable(c.devices), Managed: a.managed, what: spelledAddress(a, was.Name), on: []string{was.Name},
+				Address: raw.restorable(c.devices), Managed: a.managed, noted: raw, what: spelledAddress(a, was.Name), on: []string{was.Name},
 			})
 		}
 	}

@@ -27,12 +27,16 @@ func (c *comparison) routes(before, now []Route) []Loss {
 		place := r.key
 		place.metric = 0
 		wanted := r.on(c.moved)
+		if replaced(have[r.key], wanted) {
+			c.replaced = append(c.replaced, raw)
+			continue
+		}
 		if holds(have[r.key], wanted) || r.managed() && leadsTo(places[place], wanted) {
 			continue
 		}
 		loss := Loss{
 			Route: raw.restorable(c.moved, true), plain: raw.restorable(c.moved, false),
-			Managed: r.managed(), what: spelledRoute(r, c.was), on: c.deviceNames(r),
+			Managed: r.managed(), noted: raw, what: spelledRoute(r, c.was), on: c.deviceNames(r),
 		}
 		if r.gateways() {
 			through = append(through, loss)
@@ -94,22 +98,24 @@ func (r route) on(devices map[int]int) route {
 	return r
 }
 
-// holds tells whether one of the routes with the same key is the wanted one,
-// or what its owner made of it: other next hops are the owner's doing, fewer
-// are not.
+// replaced tells whether the owner put another route in the place of the wanted
+// one: other next hops are the owner's doing, fewer are not.
+func replaced(found []route, wanted route) bool {
+	return slices.ContainsFunc(found, func(r route) bool {
+		if r.protocol != wanted.protocol || wanted.key.ipv6 && len(wanted.hops) > 0 {
+			return false // IPv6 has several routes beside each other in one place.
+		}
+		return slices.ContainsFunc(r.hops, func(h hop) bool { return !slices.Contains(wanted.hops, h) })
+	})
+}
+
+// holds tells whether the routes in its place are the wanted one.
 func holds(found []route, wanted route) bool {
 	together := map[hop]bool{}
-	replaced := false
 	for _, r := range found {
-		fresh := false
 		for _, h := range r.hops {
 			together[h] = true
-			fresh = fresh || !slices.Contains(wanted.hops, h)
 		}
-		replaced = replaced || r.protocol == wanted.protocol && (fresh && !wanted.key.ipv6 || len(wanted.hops) == 0)
-	}
-	if replaced {
-		return true
 	}
 	for _, h := range wanted.hops {
 		if !together[h] {
