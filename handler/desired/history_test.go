@@ -22,6 +22,7 @@ func TestRandomHistories(t *testing.T) {
 	for seed := range int64(600) {
 		r := rand.New(rand.NewSource(seed))
 		w := newWorld(t)
+		w.state.Status.CurrentState = v1.NewState([]byte(`{"interfaces":[{"name":"e1","mtu":1500,"state":"up"}]}`))
 		for range 20 + r.Intn(60) {
 			w.happen(r)
 		}
@@ -36,7 +37,7 @@ func TestRandomHistories(t *testing.T) {
 func (w *world) happen(r *rand.Rand) {
 	name := string(rune('a' + r.Intn(4)))
 	_, exists := w.policies[name]
-	switch r.Intn(13) {
+	switch r.Intn(16) {
 	case 0, 1:
 		w.policy(name, string(randomState(r).JSON()), int32(r.Intn(2)))
 	case 2:
@@ -63,9 +64,41 @@ func (w *world) happen(r *rand.Rand) {
 		}
 	case 10:
 		w.meddle(r, name)
+	case 11, 12, 13:
+		if exists {
+			w.happenTo(r, name)
+		}
 	default:
 		// A crash after any of the decision's writes.
 		w.write(w.decide(), r.Intn(4))
+	}
+}
+
+// happenTo changes one thing about a policy.
+func (w *world) happenTo(r *rand.Rand, name string) {
+	p := w.policies[name]
+	switch r.Intn(7) {
+	case 0:
+		p.OnDelete = []string{"", "Retain", "Revert"}[r.Intn(3)]
+		p.Generation++
+	case 1:
+		p.Drift = []string{"", "Correct", "Report"}[r.Intn(3)]
+		p.Generation++
+	case 2:
+		p.Mode = []string{"", "Apply", ModePlan}[r.Intn(3)]
+		p.Generation++
+	case 3:
+		p.PlanHashes = nil
+		if e := w.enactments[v1.EnactmentName(node, name)]; e != nil && e.Status.Plan != nil && r.Intn(3) > 0 {
+			p.PlanHashes = []string{e.Status.Plan.Hash}
+		}
+		p.Generation++
+	case 4, 5: // A variable has another value on the node.
+		w.rendered(name, string(randomState(r).JSON()))
+	case 6:
+		if e := w.enactments[v1.EnactmentName(node, name)]; e != nil {
+			e.Spec.ApprovedHash = e.Status.Hash
+		}
 	}
 }
 
@@ -112,6 +145,10 @@ func (w *world) rest() {
 				w.approve(name)
 				w.writes++
 			}
+			if e != nil && e.Spec.ApprovedHash != e.Status.Hash {
+				e.Spec.ApprovedHash = e.Status.Hash
+				w.writes++
+			}
 		}
 		if w.pending() {
 			w.handle("Idle", v1.TransactionCommitted, false, "")
@@ -142,8 +179,8 @@ func (w *world) checkRest() {
 			available = append(available, Contribution{
 				Policy: name, Generation: p.Generation, Hash: p.Hash, Priority: p.Priority, Created: p.Created, State: p.State,
 			})
-		case strings.HasPrefix(line, fmt.Sprintf("g%d Failing", p.Generation)):
-			if status.Committed != nil && status.Committed.Hash != p.Hash {
+		case strings.HasPrefix(line, fmt.Sprintf("g%d Failing", p.Generation)), strings.HasPrefix(line, fmt.Sprintf("g%d Planned", p.Generation)):
+			if status.Committed != nil && (status.Committed.Hash != p.Hash || p.Mode == ModePlan) {
 				if held := (&member{name: name}).heldFrom(status.Committed); held != nil {
 					available = append(available, *held)
 				}
@@ -159,6 +196,7 @@ func (w *world) checkRest() {
 		}
 	}
 	want := fold(available)
+	w.checkSources(want)
 	if len(available) == 0 && len(w.state.Spec.Sources) == 0 {
 		return // What is written by hand then stays.
 	}
@@ -167,6 +205,24 @@ func (w *world) checkRest() {
 	}
 	if !sameDocument([]byte(orEmptyDocument(w.state.Spec.DesiredState)), []byte(orEmptyDocument(v1.NewState(w.applied)))) {
 		w.t.Errorf("the node has %s and should have %s", w.applied, w.state.Spec.DesiredState.Raw)
+	}
+}
+
+// checkSources: the spec says whose each leaf is and what becomes of it.
+func (w *world) checkSources(want aggregate) {
+	owned := want.owned()
+	if len(w.state.Spec.Sources) != len(want.members) {
+		w.t.Errorf("sources %v of %v", w.state.Spec.Sources, want.members)
+		return
+	}
+	for i, source := range w.state.Spec.Sources {
+		p := w.policies[source.Policy]
+		if source.Policy != want.members[i].Policy || source.OnDelete != p.OnDelete || source.Drift != p.Drift {
+			w.t.Errorf("source %+v of policy %s (%s, %s)", source, p.Name, p.OnDelete, p.Drift)
+		}
+		if diff := cmp.Diff(owned[i], source.Paths); diff != "" {
+			w.t.Errorf("paths of policy %s:\n%s", p.Name, diff)
+		}
 	}
 }
 
