@@ -23,10 +23,12 @@ const (
 const planHashBytes = 8
 
 // Plan is what a policy's rendering would change on a node: target is what the
-// node's policies come to with it, current the node's state as reported. The
-// hash is that of the rendering and of the changes: it does not depend on the
-// node's name or the policy's generation.
-func Plan(rendered, target, current state.State) v1.EnactmentPlan {
+// node's policies come to with it, current the node's state as reported. undone
+// is what the node has committed of the policy, if what the policy does not
+// name any more goes back to what was before. The hash is that of the rendering
+// and of the changes: it does not depend on the node's name or the policy's
+// generation.
+func Plan(rendered, target, current, undone state.State) v1.EnactmentPlan {
 	p := planner{target: target, current: current, risky: carriers(current), at: map[string]*v1.PlannedInterface{}}
 	for _, d := range state.Missing(rendered, current) {
 		p.difference(d)
@@ -35,6 +37,7 @@ func Plan(rendered, target, current state.State) v1.EnactmentPlan {
 		p.lostAddresses(one)
 		p.newPorts(one)
 	}
+	p.putBack(undone)
 	return p.plan(rendered)
 }
 

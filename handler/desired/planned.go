@@ -70,7 +70,11 @@ func (t *turn) planOne(m *member) bool {
 		m.conflict, m.status.Plan = &conflict, nil
 		return false
 	}
-	plan := Plan(m.policy.State, target.state, current)
+	var undone state.State
+	if m.held != nil && m.policy.OnDelete == "Revert" {
+		undone = m.held.State
+	}
+	plan := Plan(m.policy.State, target.state, current, undone)
 	if !equality.Semantic.DeepEqual(m.status.Plan, &plan) {
 		m.status.Plan = &plan
 	}
