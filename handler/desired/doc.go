@@ -6,7 +6,9 @@
 // go in, writes come out. It never reads or writes an object, never sleeps and
 // never talks to libnmstate.
 //
-//	policies ─► Selects ─► Render ─┐
+//	policies ─► Selects ─► Variables ─► Match ─► Expand | AutoConfigure ─► Render
+//	                                                                         │
+//	                               ┌─────────────────────────────────────────┘
 //	enactments (what is committed) ├─► Decide ─► Decision{Create, Statuses, Spec, Delete}
 //	NodeNetworkState ──────────────┘      │
 //	                                      └── Merge (a fold in one total order)
