@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,6 +27,9 @@ type Options struct {
 	Controllers string
 	// ControllersLog is the file for what the controllers print.
 	ControllersLog string
+	// Mode of the handlers and the controllers: empty or Distributed, or
+	// Centralized.
+	Mode string
 }
 
 // Cluster is a lab with controllers.
@@ -35,6 +39,7 @@ type Cluster struct {
 	Client client.WithWatch
 
 	root, name string
+	opts       Options
 }
 
 // Up builds a cluster, after removing what is left of one with the same name.
@@ -43,9 +48,15 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	if opts.Lab.Root == "" {
 		opts.Lab.Root = lab.DefaultRoot
 	}
-	c := &Cluster{root: opts.Lab.Root, name: opts.Lab.Name}
+	c := &Cluster{root: opts.Lab.Root, name: opts.Lab.Name, opts: opts}
 	if err := endControllers(ctx, c.root, c.name); err != nil {
 		return nil, err
+	}
+	if opts.Mode == Centralized {
+		opts.Lab.HandlerArgs = append(slices.Clone(opts.Lab.HandlerArgs), "--mode", Centralized)
+		if opts.Lab.Deploy != "" {
+			opts.Lab.Manifests = append(slices.Clone(opts.Lab.Manifests), filepath.Join(opts.Lab.Deploy, centralizedRights))
+		}
 	}
 	var err error
 	if c.Lab, err = lab.Up(ctx, opts.Lab); err != nil {
@@ -71,10 +82,7 @@ func (c *Cluster) join(ctx context.Context, opts Options) error {
 	if c.Client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("connecting to the API server: %w", err)
 	}
-	if err := startControllers(ctx, opts.Controllers, c.Kubeconfig(), opts.ControllersLog); err != nil {
-		return fmt.Errorf("starting the controllers: %w", err)
-	}
-	return nil
+	return c.StartControllers(ctx, opts.Mode)
 }
 
 // Down ends the controllers and removes the lab of that name. None there is no

@@ -18,7 +18,7 @@ import (
 
 // startControllers starts the controllers, detached: they may outlive this
 // process, as the lab does.
-func startControllers(ctx context.Context, executable, kubeconfig, logFile string) error {
+func startControllers(ctx context.Context, executable, kubeconfig, logFile string, args ...string) error {
 	executable, err := filepath.Abs(executable)
 	if err != nil {
 		return err
@@ -26,12 +26,12 @@ func startControllers(ctx context.Context, executable, kubeconfig, logFile strin
 	if err := os.MkdirAll(filepath.Dir(logFile), 0o755); err != nil {
 		return err
 	}
-	log, err := os.Create(logFile)
+	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), executable, "--kubeconfig", kubeconfig, "--leader-elect=false")
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), executable, append([]string{"--kubeconfig", kubeconfig, "--leader-elect=false"}, args...)...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = log, log, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -60,7 +60,7 @@ func (l *Lab) joinNodes(ctx context.Context) error {
 		return fmt.Errorf("connecting to the API server: %w", err)
 	}
 	for _, path := range l.manifests() {
-		if err := applyManifests(ctx, c, path); err != nil {
+		if err := ApplyManifests(ctx, c, path); err != nil {
 			return err
 		}
 	}
@@ -88,9 +88,9 @@ func (l *Lab) manifests() []string {
 	return append(all, l.opts.Manifests...)
 }
 
-// applyManifests applies the objects of a YAML file, or of all files of a folder,
+// ApplyManifests applies the objects of a YAML file, or of all files of a folder,
 // in the order of their names.
-func applyManifests(ctx context.Context, c client.Client, path string) error {
+func ApplyManifests(ctx context.Context, c client.Client, path string) error {
 	return filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("reading manifests: %w", err)

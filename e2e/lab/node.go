@@ -167,6 +167,20 @@ func (n *Node) Handler(ctx context.Context, verb string) error {
 	return n.unit(ctx, verb, "handler")
 }
 
+// SetHandlerArgs gives the node's handler other arguments from its next start
+// on, until the node reboots.
+func (n *Node) SetHandlerArgs(args ...string) error {
+	spec, err := readNodeSpec(n.dir())
+	if err != nil {
+		return err
+	}
+	if len(spec.Handler) == 0 {
+		return errors.New("this lab was built without a handler (lab up --handler PATH)")
+	}
+	spec.Handler = append(spec.Handler[:1:1], args...)
+	return writeJSON(filepath.Join(n.dir(), "node.json"), spec)
+}
+
 func (n *Node) unit(ctx context.Context, verb, unit string) error {
 	switch verb {
 	case "start", "stop", "restart", "kill":

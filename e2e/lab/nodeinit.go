@@ -145,7 +145,7 @@ func nodeUnits(spec *nodeSpec) []*unit {
 		},
 	}
 	if len(spec.Handler) > 0 {
-		units = append(units, &unit{
+		handler := &unit{
 			name: "handler",
 			argv: spec.Handler,
 			env:  []string{"NODE_NAME=" + spec.Name, "KUBECONFIG=" + nodeShare + "/kubeconfig"},
@@ -153,7 +153,15 @@ func nodeUnits(spec *nodeSpec) []*unit {
 			path:    filepath.Dir(spec.Handler[0]) + ":",
 			logFile: nodeShare + "/handler.log",
 			restart: true,
-		})
+		}
+		handler.before = func() error { // Its arguments may have changed, see SetHandlerArgs.
+			now, err := readNodeSpec(nodeShare)
+			if err == nil {
+				handler.argv = now.Handler
+			}
+			return err
+		}
+		units = append(units, handler)
 	}
 	return units
 }

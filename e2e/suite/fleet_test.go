@@ -71,6 +71,8 @@ type fleet struct {
 	root     string
 	audit    string
 	pristine map[string]snapshot
+	// centralized: the cluster was switched to that mode.
+	centralized bool
 }
 
 // snapshot is what must come back byte for byte.
@@ -197,6 +199,9 @@ func normal(keyfile string) string {
 func (f *fleet) renewed(ctx context.Context) bool {
 	GinkgoHelper()
 	started := time.Now()
+	if f.centralized {
+		f.switchTo(ctx, cluster.Distributed)
+	}
 	for _, n := range f.Nodes() {
 		Expect(n.Handler(ctx, "stop")).To(Succeed())
 	}

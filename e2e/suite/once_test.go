@@ -48,15 +48,31 @@ var _ = Describe("handler --once", func() {
 })
 
 // once runs one pass in the node and returns its exit code and last words.
-func once(ctx context.Context, n *lab.Node) (code int, last string) {
+func once(ctx context.Context, n *lab.Node, args ...string) (code int, last string) {
 	GinkgoHelper()
-	var stderr bytes.Buffer
+	code, _, last = onceTold(ctx, n, args...)
+	return code, last
+}
+
+// onceTold returns what the pass printed as well.
+func onceTold(ctx context.Context, n *lab.Node, args ...string) (code int, printed, last string) {
+	GinkgoHelper()
+	var stdout, stderr bytes.Buffer
 	err := n.Run(ctx, lab.Command{
-		Args:   []string{filepath.Join(bin, "handler"), "--once", "--once-timeout=90s", "--revert-helper", filepath.Join(bin, "nmstate-revert")},
-		Stderr: &stderr,
+		Args: append([]string{
+			filepath.Join(bin, "handler"), "--once", "--once-timeout=90s", "--revert-helper", filepath.Join(bin, "nmstate-revert"),
+		}, args...),
+		Stdout: &stdout, Stderr: &stderr,
 	})
-	GinkgoWriter.Println(stderr.String())
-	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	GinkgoWriter.Println(stdout.String(), stderr.String())
+	code, last = ending(err, stderr.String())
+	return code, stdout.String(), last
+}
+
+// ending is a program's exit code and last words.
+func ending(err error, stderr string) (code int, last string) {
+	GinkgoHelper()
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	last = lines[len(lines)-1]
 	ended := &exec.ExitError{}
 	if errors.As(err, &ended) {
