@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -128,16 +129,19 @@ func standingOf(policy *v1.NodeNetworkConfigurationPolicy) standing {
 		s.Message = fmt.Sprintf("generation %d was not looked at yet", policy.Generation)
 		return s
 	}
+	holds := map[v1.ConditionType]v1.Condition{}
+	for _, c := range policy.Status.Conditions {
+		if c.Status == metav1.ConditionTrue {
+			holds[c.Type] = c
+		}
+	}
 	for _, kind := range []v1.ConditionType{
 		v1.PolicyDegraded, v1.PolicyAvailable, v1.PolicyIgnored, v1.Planned, v1.PolicyProgressing,
 	} {
-		for _, c := range policy.Status.Conditions {
-			if c.Type != kind || c.Status != "True" {
-				continue
-			}
+		if c, is := holds[kind]; is {
 			s.Status, s.Reason, s.Message = string(kind), string(c.Reason), c.Message
-			s.settled = (kind != v1.PolicyDegraded || s.Counts.Progressing == 0) &&
-				(kind != v1.PolicyProgressing || c.Reason == v1.ReasonPaused)
+			paused := holds[v1.Reconciling].Reason == v1.ReasonPaused
+			s.settled = s.Counts.Progressing == 0 && (kind != v1.PolicyProgressing || paused)
 			return s
 		}
 	}

@@ -118,6 +118,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 	}
 	m.readsReports.Store(open)
 	m.keepRenderings(uids)
+	r.shared.only(list.Items)
 	return nil
 }
 

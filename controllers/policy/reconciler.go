@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -64,11 +65,15 @@ type Reconciler struct {
 
 	mu    sync.Mutex
 	nodes map[string]*memory
+
+	shared sharedRenderings
 }
 
 // New returns a reconciler that has done nothing yet.
 func New(options Options) *Reconciler {
-	return &Reconciler{Options: options, nodes: map[string]*memory{}}
+	r := &Reconciler{Options: options, nodes: map[string]*memory{}}
+	r.shared.byPolicy = map[types.UID]map[bool]rendering{}
+	return r
 }
 
 // Reconcile does one turn for the node that the request names. A conflict with

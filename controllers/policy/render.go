@@ -59,8 +59,13 @@ func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfig
 		if ok && known.generation == policy.Generation {
 			made.matched = known.matched
 		}
-		if p.Waiting = r.make(&made, g, policy); p.Waiting != "" {
-			return p
+		if shared, same := r.shared.find(policy, made.filters); same {
+			made = shared
+		} else {
+			if p.Waiting = r.make(&made, g, policy); p.Waiting != "" {
+				return p
+			}
+			r.shared.keep(policy, made)
 		}
 		m.renderings[policy.UID] = made
 		known = made

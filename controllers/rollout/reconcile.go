@@ -33,6 +33,8 @@ type Reconciler struct {
 	live   client.Reader
 	events events.EventRecorder
 	clock  clock.PassiveClock
+	// indexed: the cache lists enactments by policy.
+	indexed bool
 }
 
 // New returns a Reconciler. The client must read its own writes: a cache that
@@ -83,7 +85,7 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 	// Nothing below changes what it lists, so nothing needs to be copied.
 	shared := client.UnsafeDisableDeepCopy
 	enactments := &v1.NodeNetworkConfigurationEnactmentList{}
-	if err := r.client.List(ctx, enactments, client.MatchingLabels{v1.EnactmentPolicyLabel: name}, shared); err != nil {
+	if err := r.client.List(ctx, enactments, r.ofPolicy(name), shared); err != nil {
 		return Input{}, fmt.Errorf("listing the enactments of policy %s: %w", name, err)
 	}
 	nodes := &corev1.NodeList{}

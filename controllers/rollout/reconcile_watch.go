@@ -29,7 +29,12 @@ const reconcileTimeout = 5 * time.Minute
 // SetupWithManager starts the reconciler with the manager: for each policy,
 // when the policy, one of its enactments, or a node that it selects changes in
 // something that a plan depends on.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+// The manager must not run yet.
+func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
+	if err := indexByPolicy(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	r.indexed = true
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("rollout").
 		For(&v1.NodeNetworkConfigurationPolicy{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).

@@ -45,7 +45,6 @@ var (
 		v1.PolicyAvailable:   "False FailedToConfigure",
 		v1.PolicyProgressing: "False ConfigurationProgressing",
 		v1.PolicyIgnored:     "False FailedToConfigure",
-		v1.Stalled:           "True FailedToConfigure",
 	}
 	enactmentSuccess = table{
 		v1.EnactmentFailing:     "False SuccessfullyConfigured",
