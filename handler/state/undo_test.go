@@ -1,0 +1,130 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUndo(t *testing.T) {
+	const eth1 = `{"name":"eth1","type":"ethernet","state":"up"`
+	for name, c := range map[string]struct {
+		before, from, to, current string
+		keep                      bool // Nothing may be reverted.
+		want                      string
+	}{
+		"a value goes back": {
+			before:  `{"interfaces":[` + eth1 + `,"mtu":1500}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"mtu":1400}]}`,
+			current: `{"interfaces":[` + eth1 + `,"mtu":1400}]}`,
+			want:    `{"interfaces":[` + eth1[:len(eth1)-len(`,"type":"ethernet","state":"up"`)] + `,"state":"up","type":"ethernet","mtu":1500}]}`,
+		},
+		"nothing goes back that may not": {
+			before:  `{"interfaces":[` + eth1 + `,"mtu":1500}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"mtu":1400}]}`,
+			current: `{"interfaces":[` + eth1 + `,"mtu":1400}]}`,
+			keep:    true, want: `{}`,
+		},
+		"a value that somebody else has changed since is left alone": {
+			before:  `{"interfaces":[` + eth1 + `,"mtu":1500}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"mtu":1400}]}`,
+			current: `{"interfaces":[` + eth1 + `,"mtu":1300}]}`,
+			want:    `{}`,
+		},
+		"where the rest still says something it wins": {
+			before:  `{"interfaces":[` + eth1 + `,"mtu":1500}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"mtu":1400}]}`,
+			to:      `{"interfaces":[` + eth1 + `,"mtu":1450}]}`,
+			current: `{"interfaces":[` + eth1 + `,"mtu":1400}]}`,
+			want:    `{}`,
+		},
+		"an interface that was not there goes, and its routes with it": {
+			before:  `{"interfaces":[]}`,
+			from:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up"}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1"}]}}`,
+			current: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up"}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1"}]}}`,
+			want:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"absent"}]}`,
+		},
+		"an interface that the rest stands on stays": {
+			before:  `{"interfaces":[]}`,
+			from:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up"},{"name":"br1.5","type":"vlan","vlan":{"base-iface":"br1","id":5}}]}`,
+			to:      `{"interfaces":[{"name":"br1.5","type":"vlan","vlan":{"base-iface":"br1","id":5}}]}`,
+			current: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up"},{"name":"br1.5","type":"vlan","state":"up","vlan":{"base-iface":"br1","id":5}}]}`,
+			want:    `{}`,
+		},
+		"addresses of before come back, those of others stay": {
+			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24},{"ip":"192.0.2.3","prefix-length":24}]}}]}`,
+			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.3","prefix-length":24},{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+		},
+		"DHCP comes back without what it had handed out": {
+			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":true,"address":[{"ip":"192.0.2.1","prefix-length":24,"valid-life-time":"60sec"}]}}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}]}`,
+		},
+		"an interface that was taken away comes back as it was": {
+			before:  `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1450,"ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1"}]}}`,
+			from:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"absent"}]}`,
+			current: `{"interfaces":[]}`,
+			want:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1450,"ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1"}]}}`,
+		},
+		"a port that is let go gets its addresses and routes back": {
+			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],"routes":{"config":[{"destination":"0.0.0.0/0","next-hop-interface":"eth1","next-hop-address":"192.0.2.254"}]}}`,
+			from:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}}]}`,
+			current: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}},` + eth1 + `,"controller":"br1","ipv4":{"enabled":false}}]}`,
+			want: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"absent"},` + eth1 + `,"controller":"","ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]},"ipv6":{"enabled":false}}],` +
+				`"routes":{"config":[{"destination":"0.0.0.0/0","next-hop-interface":"eth1","next-hop-address":"192.0.2.254"}]}}`,
+		},
+		"routes and rules that were added go, those that were taken away come back": {
+			before: `{"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"eth1"}]},"route-rules":{"config":[{"ip-from":"10.5.0.0/16","priority":5,"route-table":200}]}}`,
+			from: `{"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"eth1","state":"absent"},{"destination":"10.2.0.0/16","next-hop-interface":"eth1"}]},` +
+				`"route-rules":{"config":[{"priority":5,"state":"absent"},{"ip-from":"10.6.0.0/16","priority":6,"route-table":200}]}}`,
+			current: `{"routes":{"config":[{"destination":"10.2.0.0/16","next-hop-interface":"eth1"}]},"route-rules":{"config":[{"ip-from":"10.6.0.0/16","priority":6,"route-table":200}]}}`,
+			want: `{"routes":{"config":[{"destination":"10.2.0.0/16","next-hop-interface":"eth1","state":"absent"},{"destination":"10.1.0.0/16","next-hop-interface":"eth1"}]},` +
+				`"route-rules":{"config":[{"ip-from":"10.6.0.0/16","priority":6,"route-table":200,"state":"absent"},{"ip-from":"10.5.0.0/16","priority":5,"route-table":200}]}}`,
+		},
+		"a route that was there before stays": {
+			before:  `{"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"eth1"}]}}`,
+			from:    `{"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"eth1"}]}}`,
+			current: `{"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"eth1"}]}}`,
+			want:    `{}`,
+		},
+		"name servers come back in their order, host name and OVS keys too": {
+			before:  `{"dns-resolver":{"config":{"server":["192.0.2.2","192.0.2.1"]}},"hostname":{"config":"old"},"ovs-db":{"external_ids":{"a":"1"}}}`,
+			from:    `{"dns-resolver":{"config":{"server":["192.0.2.9"],"search":["example.com"]}},"hostname":{"config":"new"},"ovs-db":{"external_ids":{"a":"2","b":"3"}}}`,
+			current: `{"dns-resolver":{"config":{"server":["192.0.2.9"],"search":["example.com"]}},"hostname":{"config":"new"},"ovs-db":{"external_ids":{"a":"2","b":"3"}}}`,
+			want:    `{"dns-resolver":{"config":{"server":["192.0.2.2","192.0.2.1"],"search":[]}},"hostname":{"config":"old"},"ovs-db":{"external_ids":{"a":"1","b":null}}}`,
+		},
+		"name servers that somebody else has changed are left alone": {
+			before:  `{"dns-resolver":{"config":{"server":["192.0.2.2"]}}}`,
+			from:    `{"dns-resolver":{"config":{"server":["192.0.2.9"]}}}`,
+			current: `{"dns-resolver":{"config":{"server":["192.0.2.9","192.0.2.7"]}}}`,
+			want:    `{}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := parsed(t, c.from)
+			originals := Originals{}.Remember(State{}, from, parsed(t, c.before))
+			reverts := Paths(from)
+			if c.keep {
+				reverts = nil
+			}
+			got := Undo(from, parsed(t, c.to), reverts, originals, parsed(t, c.current))
+			if diff := cmp.Diff(string(parsed(t, c.want).JSON()), string(got.JSON())); diff != "" {
+				t.Fatalf("undo (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatAnOlderRecordDoesNotKnowIsNeverUndone(t *testing.T) {
+	from := parsed(t, `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1400}],"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"br1"}]}}`)
+	to := parsed(t, `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1400},{"name":"br2","type":"linux-bridge","state":"up"}],"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"br1"}]}}`)
+	originals := Originals{}.Remember(from, to, State{})
+	got := Undo(to, State{}, Paths(to), originals, to)
+	want := `{"interfaces":[{"name":"br2","state":"absent","type":"linux-bridge"}]}`
+	if diff := cmp.Diff(want, string(got.JSON())); diff != "" {
+		t.Fatalf("undo (-want +got):\n%s", diff)
+	}
+}
