@@ -231,9 +231,12 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if err != nil {
 		return fmt.Errorf("reading the committed state: %w", err)
 	}
+	part := state.Correction(desired, right, leave)
+	if part.IsEmpty() {
+		part = desired // A route of another name, say: what drifted cannot be told apart.
+	}
 	a.entry = journal.Entry{
-		Since: now, Sources: committed.Sources, Desired: committed.Desired,
-		Change: state.Correction(desired, right, leave).JSON(), Correction: slices.Sorted(maps.Keys(due)),
+		Since: now, Sources: committed.Sources, Desired: committed.Desired, Change: part.JSON(), Correction: slices.Sorted(maps.Keys(due)),
 	}
 	logf.FromContext(ctx).Info("correcting drift", "of", a.entry.Correction)
 	a.step(ctx, txn.Wanted{Change: txn.Change{
