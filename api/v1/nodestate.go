@@ -6,6 +6,10 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // is a new request.
 const ForceRefreshLabel = "nmstate.io/force-nns-refresh"
 
+// PolicyFieldManager is the name, in a NodeNetworkState's managed fields, of
+// what policies made.
+const PolicyFieldManager = "nmstate-policies"
+
 // Source is a policy that the desired state was made from.
 type Source struct {
 	// Policy is the policy's name.

@@ -17,10 +17,6 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
-// FieldManager is the policy handler's name in the managed fields of a
-// NodeNetworkState, in either mode.
-const FieldManager = "nmstate-policies"
-
 // EventOverruled is the reason of the event on a NodeNetworkState whose desired
 // state somebody else had written although policies own it.
 const EventOverruled = "Overruled"
@@ -72,7 +68,7 @@ func (r *Reconciler) managers(ctx context.Context, node string) ([]string, error
 	}
 	found := map[string]bool{}
 	for _, entry := range nns.ManagedFields {
-		if entry.Manager != FieldManager && entry.Subresource == "" && ownsDesiredState(entry) {
+		if entry.Manager != v1.PolicyFieldManager && entry.Subresource == "" && ownsDesiredState(entry) {
 			found[entry.Manager] = true
 		}
 	}
@@ -98,7 +94,8 @@ func ownsDesiredState(entry metav1.ManagedFieldsEntry) bool {
 func (r *Reconciler) confirm(ctx context.Context, m *memory, old *v1.NodeNetworkState, generation int64) error {
 	next := old.DeepCopy()
 	metav1.SetMetaDataAnnotation(&next.ObjectMeta, v1.ConfirmAnnotation, strconv.FormatInt(generation, 10))
-	if err := r.Client.Patch(ctx, next, client.MergeFrom(old), client.FieldOwner(FieldManager)); err != nil {
+	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Patch(ctx, next, patch, client.FieldOwner(v1.PolicyFieldManager)); err != nil {
 		return err
 	}
 	m.state = next

@@ -94,7 +94,7 @@ func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetwo
 	next.Spec.ProbeTimeoutSeconds = spec.ProbeTimeoutSeconds
 	next.Spec.Probes, next.Spec.DefaultProbes = spec.Probes, spec.DefaultProbes
 	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Patch(ctx, next, patch, client.FieldOwner(FieldManager)); err != nil {
+	if err := r.Client.Patch(ctx, next, patch, client.FieldOwner(v1.PolicyFieldManager)); err != nil {
 		return err
 	}
 	m.state = next

@@ -35,7 +35,7 @@ func (a *Agent) create(ctx context.Context) error {
 	}
 	a.written = nil
 	a.inbox.setDirty(true)
-	if err := a.Client.Create(ctx, nns); client.IgnoreAlreadyExists(err) != nil {
+	if err := a.Client.Create(ctx, nns, client.FieldOwner(v1.PolicyFieldManager)); client.IgnoreAlreadyExists(err) != nil {
 		return fmt.Errorf("creating NodeNetworkState %s: %w", a.Node, err)
 	}
 	return nil

@@ -73,7 +73,7 @@ func stateClass(d state.Difference) (v1.Disruption, string) {
 	case d.Want == "down":
 		return v1.DisruptionAddressLoss, "it goes down"
 	case d.Got == "down":
-		return v1.DisruptionLinkFlap, "it comes up"
+		return v1.DisruptionReapply, "it comes up" // There is nothing to lose.
 	}
 	return v1.DisruptionReapply, "NetworkManager takes it over"
 }

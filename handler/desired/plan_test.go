@@ -19,6 +19,7 @@ interfaces:
 - {name: eth1, type: ethernet, state: up, mtu: 1500, mac-address: "02:00:00:00:00:01", ipv4: {enabled: true, dhcp: false, address: [{ip: 203.0.113.10, prefix-length: 24}]}}
 - {name: eth2, type: ethernet, state: up, mtu: 1500, ipv4: {enabled: false}}
 - {name: eth2.7, type: vlan, state: up, vlan: {id: 7, base-iface: eth2}, ipv4: {enabled: false}}
+- {name: eth3, type: ethernet, state: down, mtu: 1500}
 - {name: br9, type: linux-bridge, state: up, bridge: {port: [{name: eth9}]}}
 - {name: eth9, type: ethernet, state: up, mtu: 1500, controller: br9}
 routes:
@@ -62,6 +63,10 @@ func TestPlan(t *testing.T) {
 		"an address that is not listed any more is lost": {
 			`interfaces: [{name: eth1, ipv4: {enabled: true, address: [{ip: 203.0.113.11, prefix-length: 24}]}}]`,
 			"AddressLoss\neth1 AddressLoss (it loses 203.0.113.10/24)\n  ipv4.address: -> 203.0.113.11/24\n  ipv4.address: 203.0.113.10/24 ->", ``,
+		},
+		"a NIC that was down has nothing to lose": {
+			`interfaces: [{name: eth3, state: up, mtu: 1400}]`,
+			"Reapply\neth3 Reapply (it comes up)\n  state: down -> up\n  mtu: 1500 -> 1400", ``,
 		},
 		"another MAC address takes the link down": {
 			`interfaces: [{name: eth1, mac-address: "02:00:00:00:00:02"}]`,
