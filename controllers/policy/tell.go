@@ -82,7 +82,7 @@ func ownsDesiredState(entry metav1.ManagedFieldsEntry) bool {
 	var fields struct {
 		Spec map[string]json.RawMessage `json:"f:spec"`
 	}
-	if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+	if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 		return false
 	}
 	_, owns := fields.Spec["f:desiredState"]

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/utils/ptr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -143,14 +142,14 @@ func stepByStep(turns func(*world, ...string)) map[string]func(*world) {
 	return map[string]func(*world){
 		"a canary, a pause, and on it goes": func(w *world) {
 			sameState(w)
-			rollout(w, "canary 1, pauseAfterCanary", v1.Rollout{Canary: ptr.To(int32(1)), PauseAfterCanary: true})
+			rollout(w, "canary 1, pauseAfterCanary", v1.Rollout{Canary: new(int32(1)), PauseAfterCanary: true})
 			begins(w, one)
 			w.plan()
 			turns(w, one)
 			w.plan()
 			turns(w, two, last)
 			w.edit()
-			rollout(w, "canary 1", v1.Rollout{Canary: ptr.To(int32(1))})
+			rollout(w, "canary 1", v1.Rollout{Canary: new(int32(1))})
 			w.plan()
 			turns(w, one, two, last)
 			w.plan()
@@ -161,7 +160,7 @@ func stepByStep(turns func(*world, ...string)) map[string]func(*world) {
 		},
 		"a canary fails, and an edit mends it": func(w *world) {
 			w.fails = func(_ string, generation int64, _ int) bool { return generation == 1 }
-			rollout(w, "canary 1", v1.Rollout{Canary: ptr.To(int32(1))})
+			rollout(w, "canary 1", v1.Rollout{Canary: new(int32(1))})
 			begins(w, one, one)
 			w.plan()
 			turns(w, two, last)
@@ -171,7 +170,7 @@ func stepByStep(turns func(*world, ...string)) map[string]func(*world) {
 			w.plan()
 		},
 		"a canary node is not Ready after the change": func(w *world) {
-			rollout(w, "canary 1", v1.Rollout{Canary: ptr.To(int32(1))})
+			rollout(w, "canary 1", v1.Rollout{Canary: new(int32(1))})
 			begins(w, one, one)
 			w.say("node1 is not Ready")
 			w.host(one).Ready = false

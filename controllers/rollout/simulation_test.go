@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/utils/ptr"
-
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
@@ -88,7 +86,7 @@ func (s *simulation) drawRollout() *v1.Rollout {
 	}
 	r := &v1.Rollout{Paused: s.random.IntN(8) == 0}
 	if s.random.IntN(3) > 0 {
-		r.Canary = ptr.To(int32(1 + s.random.IntN(4)))
+		r.Canary = new(int32(1 + s.random.IntN(4)))
 		r.PauseAfterCanary = s.random.IntN(3) == 0
 	}
 	if s.random.IntN(3) == 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -56,10 +55,10 @@ func not(o on, change func(*on)) on {
 }
 
 func TestPlanGoesStepByStep(t *testing.T) {
-	canary := func(count int32) *v1.Rollout { return &v1.Rollout{Canary: ptr.To(count)} }
-	pausing := &v1.Rollout{Canary: ptr.To(int32(1)), PauseAfterCanary: true}
+	canary := func(count int32) *v1.Rollout { return &v1.Rollout{Canary: new(count)} }
+	pausing := &v1.Rollout{Canary: new(int32(1)), PauseAfterCanary: true}
 	soaking := &v1.Rollout{SoakSeconds: 60}
-	soakingCanary := &v1.Rollout{Canary: ptr.To(int32(1)), SoakSeconds: 60}
+	soakingCanary := &v1.Rollout{Canary: new(int32(1)), SoakSeconds: 60}
 	away := func(o *on) { o.notReady = true }
 	tests := map[string]struct {
 		rollout *v1.Rollout
@@ -262,7 +261,7 @@ func TestAConditionThatIsNoLongerTrueGoes(t *testing.T) {
 // machine: ten times the nodes may cost ten times as much and no more.
 func TestThePlanOfTenTimesTheNodesCostsTenTimesAsMuch(t *testing.T) {
 	cost := func(nodes int) float64 {
-		in := largeInput(nodes, &v1.Rollout{Canary: ptr.To(int32(5)), SoakSeconds: 60})
+		in := largeInput(nodes, &v1.Rollout{Canary: new(int32(5)), SoakSeconds: 60})
 		return testing.AllocsPerRun(3, func() { Plan(in) })
 	}
 	small, large := cost(500), cost(5000)
@@ -292,7 +291,7 @@ func largeInput(count int, rollout *v1.Rollout) Input {
 }
 
 func BenchmarkPlan(b *testing.B) {
-	canary := &v1.Rollout{Canary: ptr.To(int32(5)), SoakSeconds: 60}
+	canary := &v1.Rollout{Canary: new(int32(5)), SoakSeconds: 60}
 	for _, count := range []int{500, 5000} {
 		in := largeInput(count, canary)
 		reviewed := largeInput(count, nil)

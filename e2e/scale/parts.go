@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,7 +39,7 @@ func (b *Bench) manager(userAgent string, cached cache.Options, own client.Optio
 		Scheme: b.scheme, Cache: cached, Client: own, Logger: logr.Discard(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		// Many of the same name are in this process, and one in a real one.
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 }
 
@@ -48,7 +47,7 @@ func (b *Bench) manager(userAgent string, cached cache.Options, own client.Optio
 // the election.
 func (b *Bench) startControllers(ctx context.Context) error {
 	mgr, err := b.manager(controllersAgent, cache.Options{ByObject: rollout.Cached()},
-		client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}})
+		client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}})
 	if err != nil {
 		return fmt.Errorf("making the controllers: %w", err)
 	}
@@ -69,7 +68,7 @@ func (b *Bench) startHandler(ctx context.Context, node string) error {
 	h, wall := newHost(), clock.RealClock{}
 	state, err := agent.New(agent.Options{
 		Node: node, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Backend: h, Prober: h, Journal: h, Boot: h, Clock: wall,
-		Spawn: func(task func()) { go task() }, Window: 10 * time.Second, Version: "scale", BridgeVLANFiltering: ptr.To(true),
+		Spawn: func(task func()) { go task() }, Window: 10 * time.Second, Version: "scale", BridgeVLANFiltering: new(true),
 	})
 	if err != nil {
 		return err

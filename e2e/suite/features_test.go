@@ -12,11 +12,11 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 )
 
-// noSuchHardware is for what no kernel module and no package would bring.
-var noSuchHardware = errors.New("the lab's NICs are veth pairs")
+// errNoSuchHardware is for what no kernel module and no package would bring.
+var errNoSuchHardware = errors.New("the lab's NICs are veth pairs")
 
-// noSuchProgram is for what the lab's nodes are made without.
-var noSuchProgram = errors.New("the lab's nodes are made without it")
+// errNoSuchProgram is for what the lab's nodes are made without.
+var errNoSuchProgram = errors.New("the lab's nodes are made without it")
 
 // lacks tries whether this machine has a feature that an example needs, in a
 // network namespace that goes with the try. nil means that it has it.
@@ -43,9 +43,9 @@ func lacks(ctx context.Context, feature string) error {
 	}
 	switch feature {
 	case "an SR-IOV network card", "an InfiniBand adapter":
-		return noSuchHardware
+		return errNoSuchHardware
 	case "Open vSwitch and its NetworkManager plugin", "libreswan and its NetworkManager plugin":
-		return noSuchProgram
+		return errNoSuchProgram
 	}
 	Fail(fmt.Sprintf("nobody has told how to try whether this machine has %q: add it here", feature))
 	return nil

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -55,9 +56,7 @@ func (n *node) drifted() metav1.ConditionStatus {
 func (n *node) setMTU(a *Agent, name, mtu string) {
 	n.host.mu.Lock()
 	tree := map[string]any{}
-	for key, value := range n.host.interfaces[name] {
-		tree[key] = value
-	}
+	maps.Copy(tree, n.host.interfaces[name])
 	tree["mtu"] = json.Number(mtu)
 	n.host.interfaces[name] = tree
 	n.host.mu.Unlock()

@@ -1,5 +1,7 @@
 package foreign
 
+import "slices"
+
 // MaxRoutes bounds what a journal has to hold. Beyond it, see Bounded.
 const MaxRoutes = 20000
 
@@ -39,7 +41,7 @@ func Since(before, now Snapshot, named Named, kept bool) Snapshot {
 	}
 	for _, link := range now.Links {
 		if _, known := was.byName[link.Name]; !known && !named.mayRemake(link) {
-			want.Links = append(want.Links[:len(want.Links):len(want.Links)], link)
+			want.Links = append(slices.Clip(want.Links), link)
 		}
 	}
 	want.addRoutes(now, named)
@@ -95,7 +97,7 @@ func (s *Snapshot) addRoutes(now Snapshot, named Named) {
 		}
 	}
 	links := indexed(s.Links)
-	routes := s.Routes[:len(s.Routes):len(s.Routes)]
+	routes := slices.Clip(s.Routes)
 	for _, raw := range now.Routes {
 		r, ok := raw.read()
 		if !ok || !r.lasting() || r.managed() || known[r.key] || named.takes(r, links) {
@@ -123,7 +125,7 @@ func (s *Snapshot) addAddresses(now Snapshot, named Named) {
 		}
 	}
 	links := indexed(s.Links)
-	addresses := s.Addresses[:len(s.Addresses):len(s.Addresses)]
+	addresses := slices.Clip(s.Addresses)
 	for _, raw := range now.Addresses {
 		a, ok := raw.read()
 		link, there := links.byIndex[a.device]

@@ -163,9 +163,7 @@ func (u *undoing) differences(one Interface) []string {
 	c.inter(one)
 	var paths []string
 	for _, d := range c.found {
-		for _, name := range d.names() {
-			paths = append(paths, name)
-		}
+		paths = append(paths, d.names()...)
 	}
 	return paths
 }
