@@ -50,6 +50,29 @@ var _ = Describe("In centralized mode", func() {
 		GinkgoWriter.Println(controlplane.Summary(requests))
 	}, SpecTimeout(specTimeout))
 
+	It("captures are resolved by the controllers, from what the node reported", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.switchTo(ctx, cluster.Centralized)
+		f.create(ctx, `
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: captured}
+spec:
+  probeTimeoutSeconds: 6
+  capture:
+    side: interfaces.name == "eth1"
+  desiredState:
+    interfaces:
+    - name: "{{ capture.side.interfaces.0.name }}"
+      type: ethernet
+      state: up
+      mtu: 1400
+`)
+		f.awaitEnactment(ctx, n.Name, "captured", enactmentSuccess)
+		awaitKernel(ctx, n, []string{`link {`, `"ifname":"eth1"`, `"mtu":1400`})
+	}, SpecTimeout(specTimeout))
+
 	It("a cluster comes from the other mode and goes back, and nothing is applied again", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()
