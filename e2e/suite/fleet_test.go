@@ -39,6 +39,9 @@ nodes:
   - {name: eth2, switch: lan}
 switches:
 - {name: lan, gateway: 192.0.2.1/24, gateway6: "2001:db8::1/64", dns: true}
+services:
+- {name: web, switch: lan, type: http, port: 80}
+- {name: echo, switch: lan, type: echo, port: 7}
 `
 
 // threeNodes have eth1 on a segment of their own, so that all may have the

@@ -1,0 +1,191 @@
+//go:build linux
+
+package suite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// probedBridge is bridgePolicy with further lines in its spec.
+func probedBridge(spec string) string {
+	return strings.Replace(bridgePolicy("203.0.113.10"), "spec:\n", "spec:\n"+spec, 1)
+}
+
+var _ = Describe("Probes of a policy", func() {
+	It("guard it next to the default ones when they pass, and the enactment lists them", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, probedBridge(`
+  probes:
+  - {type: ping, target: 192.0.2.1}
+  - {type: ping, target: "2001:db8::1"}
+  - {type: ping, target: gateway.lab.example}
+  - {type: dns, target: gateway.lab.example}
+  - {type: tcp, target: "192.0.2.1:7"}
+  - {type: tcp, target: "gateway.lab.example:7", timeoutSeconds: 20, intervalSeconds: 1}
+  - {type: http, target: "http://192.0.2.1/healthz"}
+  - {type: http, target: "http://gateway.lab.example/"}
+`))
+		got := f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+		awaitKernel(ctx, n, bridged("203.0.113.10")...)
+		Expect(got.Status.GuardedBy).To(Equal([]string{
+			"api-server", "default-gateway", "dns", "node-ready",
+			"ping 192.0.2.1", "ping 2001:db8::1", "ping gateway.lab.example", "dns gateway.lab.example", "tcp 192.0.2.1:7",
+			"tcp gateway.lab.example:7", "http http://192.0.2.1/healthz", "http http://gateway.lab.example/",
+		}))
+	}, SpecTimeout(specTimeout))
+
+	DescribeTable("that do not pass take the change back, whether they passed before or not, and are named",
+		func(ctx SpecContext, probe, message string) {
+			f := take(ctx, oneNode)
+			n := f.node()
+			f.create(ctx, probedBridge("  probes: ["+probe+"]\n"))
+			got := f.awaitEnactment(ctx, n.Name, "bridge", enactmentFailed)
+			Expect(said(got.Status.Conditions, v1.EnactmentFailing)).To(ContainSubstring(message))
+			f.awaitAsBefore(ctx, n)
+		},
+		Entry("a port that nobody listens at", `{type: tcp, target: "192.0.2.1:81", timeoutSeconds: 2}`,
+			"probing for 2s: tcp 192.0.2.1:81: connection refused", SpecTimeout(specTimeout)),
+		Entry("a host that does not answer", `{type: ping, target: 192.0.2.99, timeoutSeconds: 3}`,
+			"probing for 3s: ping 192.0.2.99: ", SpecTimeout(specTimeout)),
+		Entry("a name that there is not", `{type: http, target: "http://nobody.lab.example/", timeoutSeconds: 2}`,
+			"http http://nobody.lab.example/: 192.0.2.1: answered NXDOMAIN", SpecTimeout(specTimeout)),
+	)
+
+	It("are the only ones where the default ones are dropped", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, probedBridge("  defaultProbes: Drop\n  probes: [{type: ping, target: 192.0.2.1}]\n"))
+		got := f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+		Expect(got.Status.GuardedBy).To(Equal([]string{"ping 192.0.2.1"}))
+	}, SpecTimeout(specTimeout))
+
+	It("with a target that is none are refused by name, and nothing is applied", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		before := applies(n)
+		f.create(ctx, probedBridge("  probes: [{type: tcp, target: 192.0.2.1}]\n"))
+		Expect(f.awaitFailing(ctx, n.Name, "bridge")).To(ContainSubstring(`spec.probes[0].target: "192.0.2.1": want host:port`))
+		f.expectAsBefore(ctx, n)
+		Expect(applies(n)).To(Equal(before))
+	}, SpecTimeout(specTimeout))
+})
+
+var _ = Describe("A change that a person must confirm", func() {
+	It("waits, says how to confirm it, and is committed when it is confirmed", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, probedBridge("  probes: [{type: confirm}]\n"))
+		asked := f.awaitAsked(ctx, n, 0)
+		Expect(asked.Status.Transaction.Message).To(MatchRegexp(
+			`^waiting for confirmation until \d\d:\d\d:\d\dZ: kubectl annotate --overwrite nncp bridge nmstate.io/confirm=1$`))
+		awaitKernel(ctx, n, bridged("203.0.113.10")...)
+		By("a confirmation of an older generation does not count")
+		f.annotate(ctx, n, asked.Generation-1)
+		f.expectWaiting(ctx, n)
+		f.annotate(ctx, n, asked.Generation)
+		got := f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+		Expect(got.Status.GuardedBy).To(ContainElements("api-server", "confirm"))
+		Expect(checkpoints(ctx, n)).To(BeEmpty())
+		awaitKernel(ctx, n, bridged("203.0.113.10")...)
+	}, SpecTimeout(specTimeout))
+
+	It("goes back when nobody does in time", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, probedBridge("  probes: [{type: confirm, timeoutSeconds: 4}]\n"))
+		f.awaitAsked(ctx, n, 0)
+		got := f.awaitEnactment(ctx, n.Name, "bridge", enactmentFailed)
+		Expect(said(got.Status.Conditions, v1.EnactmentFailing)).To(ContainSubstring("not confirmed within 4 s"))
+		f.awaitAsBefore(ctx, n)
+	}, SpecTimeout(specTimeout))
+
+	It("goes back when the handler is killed while it waits, and is asked for again", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, probedBridge("  probes: [{type: confirm}]\n"))
+		first := f.awaitAsked(ctx, n, 0)
+		log := follow(n)
+		killHandler(ctx, n)
+		log.until(ctx, string(txn.RollingBack))
+		asked := f.awaitAsked(ctx, n, first.Generation)
+		f.annotate(ctx, n, asked.Generation)
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+	}, SpecTimeout(specTimeout))
+
+	It("may have been written by hand into the NodeNetworkState", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.writeByHand(ctx, n, `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[]}}]}`,
+			v1.Probe{Type: v1.ProbePing, Target: "192.0.2.1"}, v1.Probe{Type: v1.ProbeConfirm})
+		asked := f.awaitAsked(ctx, n, 0)
+		Expect(asked.Status.Transaction.Message).To(HaveSuffix(
+			fmt.Sprintf(": kubectl annotate --overwrite nns node1 nmstate.io/confirm=%d", asked.Generation)))
+		f.annotate(ctx, n, asked.Generation)
+		Eventually(ctx, func(g Gomega) {
+			nns, err := f.nodeState(ctx, n.Name)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(nns.Status.ObservedGeneration).To(Equal(nns.Generation))
+			g.Expect(nns.Status.Transaction.Result).To(Equal(v1.TransactionCommitted))
+			g.Expect(nns.Status.Transaction.GuardedBy).To(ContainElements("ping 192.0.2.1", "confirm"))
+		}).Should(Succeed())
+	}, SpecTimeout(specTimeout))
+})
+
+// awaitAsked waits until the node says that it waits for a person, about a
+// generation after the given one.
+func (f *fleet) awaitAsked(ctx context.Context, n *lab.Node, after int64) *v1.NodeNetworkState {
+	GinkgoHelper()
+	var asked *v1.NodeNetworkState
+	Eventually(ctx, func(g Gomega) {
+		nns, err := f.nodeState(ctx, n.Name)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(nns.Status.Transaction).NotTo(BeNil())
+		g.Expect(nns.Status.Transaction.Phase).To(Equal(string(txn.Probing)))
+		g.Expect(nns.Status.Transaction.Generation).To(And(Equal(nns.Generation), BeNumerically(">", after)))
+		g.Expect(nns.Status.Transaction.Message).To(HavePrefix("waiting for confirmation until "))
+		asked = nns
+	}).Should(Succeed())
+	return asked
+}
+
+// expectWaiting holds that the change is neither committed nor taken back.
+func (f *fleet) expectWaiting(ctx context.Context, n *lab.Node) {
+	GinkgoHelper()
+	Consistently(ctx, func(g Gomega) {
+		nns, err := f.nodeState(ctx, n.Name)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(nns.Status.Transaction.Phase).To(Equal(string(txn.Probing)))
+	}).WithTimeout(2 * time.Second).Should(Succeed())
+}
+
+// annotate is `kubectl annotate --overwrite nns NODE nmstate.io/confirm=GENERATION`.
+func (f *fleet) annotate(ctx context.Context, n *lab.Node, generation int64) {
+	GinkgoHelper()
+	nns, err := f.nodeState(ctx, n.Name)
+	Expect(err).NotTo(HaveOccurred())
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, v1.ConfirmAnnotation, generation)
+	Expect(f.Client.Patch(ctx, nns, client.RawPatch("application/merge-patch+json", patch))).To(Succeed())
+}
+
+// writeByHand is what a person without policies writes.
+func (f *fleet) writeByHand(ctx context.Context, n *lab.Node, desired string, probes ...v1.Probe) {
+	GinkgoHelper()
+	Eventually(ctx, func(g Gomega) {
+		nns, err := f.nodeState(ctx, n.Name)
+		g.Expect(err).NotTo(HaveOccurred())
+		nns.Spec.DesiredState, nns.Spec.Probes = v1.NewState([]byte(desired)), probes
+		g.Expect(f.Client.Update(ctx, nns)).To(Succeed())
+	}).Should(Succeed())
+}
