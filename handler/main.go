@@ -134,7 +134,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.dnsHost, "dns-probe-host", "root-servers.net", "name that the node's name servers must answer for")
 	flags.StringSliceVar(&o.protected, "protected-interfaces", desired.DefaultProtected(), "patterns of the names of interfaces that belong to other owners: no policy may take one")
 	flags.BoolVar(&o.once, "once", false, "do one pass, report, and exit")
-	flags.DurationVar(&o.onceTimeout, "once-timeout", 5*time.Minute, "with --once: how long the pass may take")
+	flags.DurationVar(&o.onceTimeout, "once-timeout", 10*time.Minute, "with --once: how long the pass may take, a person's confirmation included")
 	flags.StringVarP(&o.output, "output", "o", "", "with --once: json tells on standard output what the pass came to")
 	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
 	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")

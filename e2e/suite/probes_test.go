@@ -75,8 +75,8 @@ var _ = Describe("Probes of a policy", func() {
 		f := take(ctx, oneNode)
 		n := f.node()
 		before := applies(n)
-		f.create(ctx, probedBridge("  probes: [{type: tcp, target: 192.0.2.1}]\n"))
-		Expect(f.awaitFailing(ctx, n.Name, "bridge")).To(ContainSubstring(`spec.probes[0].target: "192.0.2.1": want host:port`))
+		f.create(ctx, probedBridge("  probes: [{type: tcp, target: \"192.0.2.300:80\"}]\n"))
+		Expect(f.awaitFailing(ctx, n.Name, "bridge")).To(ContainSubstring(`spec.probes[0].target: "192.0.2.300:80": want an address or a host name`))
 		f.expectAsBefore(ctx, n)
 		Expect(applies(n)).To(Equal(before))
 	}, SpecTimeout(specTimeout))
@@ -121,6 +121,23 @@ var _ = Describe("A change that a person must confirm", func() {
 		log.until(ctx, string(txn.RollingBack))
 		asked := f.awaitAsked(ctx, n, first.Generation)
 		f.annotate(ctx, n, asked.Generation)
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+	}, SpecTimeout(specTimeout))
+
+	It("is waited for by one pass of the handler, too", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		Expect(n.Handler(ctx, "stop")).To(Succeed())
+		f.create(ctx, probedBridge("  probes: [{type: confirm}]\n"))
+		confirmed := make(chan struct{})
+		go func() {
+			defer GinkgoRecover()
+			defer close(confirmed)
+			f.annotate(ctx, n, f.awaitAsked(ctx, n, 0).Generation)
+		}()
+		code, last := once(ctx, n)
+		Expect(code).To(BeZero(), last)
+		<-confirmed
 		f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
 	}, SpecTimeout(specTimeout))
 
