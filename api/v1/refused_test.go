@@ -1,6 +1,7 @@
 package v1_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -20,9 +21,7 @@ func refusedPolicies() map[string]refusal {
 func join(parts ...map[string]refusal) map[string]refusal {
 	all := map[string]refusal{}
 	for _, part := range parts {
-		for sentence, r := range part {
-			all[sentence] = r
-		}
+		maps.Copy(all, part)
 	}
 	return all
 }
