@@ -115,13 +115,6 @@ func byHand(ctx context.Context, n *lab.Node, command ...string) {
 	Expect(err).NotTo(HaveOccurred(), string(out))
 }
 
-func (f *fleet) mustState(ctx context.Context, n *lab.Node) *v1.NodeNetworkState {
-	GinkgoHelper()
-	nns, err := f.nodeState(ctx, n.Name)
-	Expect(err).NotTo(HaveOccurred())
-	return nns
-}
-
 // awaitDrifted waits for the condition and returns what drifted.
 func (f *fleet) awaitDrifted(ctx context.Context, n *lab.Node, want metav1.ConditionStatus) []v1.Drift {
 	GinkgoHelper()
