@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -108,14 +109,19 @@ func (b *Bench) rollOut(ctx context.Context, count int) (costs []Cost, err error
 	if err := b.startControllers(ctx); err != nil {
 		return nil, err
 	}
+	var starts errgroup.Group
+	starts.SetLimit(10)
 	for i := range count {
 		name := fmt.Sprintf("%s-node%03d", group, i)
-		if err := b.addNode(ctx, name, group); err != nil {
-			return nil, err
-		}
-		if err := b.startHandler(ctx, name); err != nil {
-			return nil, err
-		}
+		starts.Go(func() error {
+			if err := b.addNode(ctx, name, group); err != nil {
+				return err
+			}
+			return b.startHandler(ctx, name)
+		})
+	}
+	if err := starts.Wait(); err != nil {
+		return nil, err
 	}
 	if err := b.await(ctx, "reports of all nodes", func() (bool, error) { return b.reported(ctx, group, count) }); err != nil {
 		return nil, err
