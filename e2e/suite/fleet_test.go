@@ -287,3 +287,10 @@ func (f *fleet) nodeState(ctx context.Context, node string) (*v1.NodeNetworkStat
 	err := f.Client.Get(ctx, client.ObjectKey{Name: node}, &nns)
 	return &nns, err
 }
+
+func (f *fleet) mustState(ctx context.Context, n *lab.Node) *v1.NodeNetworkState {
+	GinkgoHelper()
+	nns, err := f.nodeState(ctx, n.Name)
+	Expect(err).NotTo(HaveOccurred())
+	return nns
+}

@@ -267,13 +267,6 @@ func (f *fleet) switchTo(ctx context.Context, mode string) {
 	f.centralized = !f.centralized
 }
 
-func (f *fleet) mustState(ctx context.Context, n *lab.Node) *v1.NodeNetworkState {
-	GinkgoHelper()
-	nns, err := f.nodeState(ctx, n.Name)
-	Expect(err).NotTo(HaveOccurred())
-	return nns
-}
-
 func (f *fleet) setManaged(ctx context.Context, n *lab.Node, managed bool) {
 	GinkgoHelper()
 	before := f.mustState(ctx, n)
