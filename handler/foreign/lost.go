@@ -114,7 +114,7 @@ func (c *comparison) stoodOnOurs(was Link) bool {
 const (
 	kindBridge = "bridge"
 	kindVeth   = "veth"
-	kindTun    = "tun"
+	kindTun    = "tuntap" // netlink's name for taps too
 )
 
 // changed compares what NetworkManager might change of a link that nobody
@@ -124,8 +124,10 @@ func (c *comparison) changed(was, is Link) *Loss {
 	want := is
 	if master, known := c.was.byIndex[was.Master]; known && is.Master != was.Master {
 		now, there := c.is.byName[master.Name]
-		how, touched := c.named.touches(master)
-		if there && !(touched && how.ports) && (now.Index == master.Index || c.named.mayRemake(master)) && is.Master != now.Index {
+		if how, touched := c.named.touches(master); touched && how.ports {
+			return nil // It was a port, and the policy lists the ports without it.
+		}
+		if there && (now.Index == master.Index || c.named.mayRemake(master)) && is.Master != now.Index {
 			want.Master = now.Index
 		}
 	}

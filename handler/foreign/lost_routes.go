@@ -83,6 +83,9 @@ func (c *comparison) ofOthers(r route) bool {
 		if _, touched := c.named.touches(was); touched && r.managed() {
 			return false
 		}
+		if c.named.leases(was, r) || c.named.leases(c.is.byIndex[c.moved[h.device]], r) {
+			return false
+		}
 	}
 	return true
 }

@@ -219,6 +219,22 @@ func TestLostRoutes(t *testing.T) {
 				return n.via("10.244.1.0/24", "br2", "203.0.113.2")
 			},
 		},
+		"a default route where the policy takes one by DHCP": {
+			change: `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":true}}]}`,
+			before: func(n *node) *node { return n.via("0.0.0.0/0", "eth1", "203.0.113.1") },
+		},
+		"and where the bridge does that takes the interface": {
+			change: `{"interfaces":[{"name":"br2","type":"linux-bridge","state":"up","ipv4":{"enabled":true,"dhcp":true},"bridge":{"port":[{"name":"eth1"}]}}]}`,
+			before: func(n *node) *node { return n.via("0.0.0.0/0", "eth1", "203.0.113.1") },
+			after: func(n *node) *node {
+				n.Links = append(n.Links, Link{Name: "br2", Index: 9, Kind: "bridge", MTU: 1500, Up: true})
+				return n.change("eth1", func(l *Link) { l.Master = 9 })
+			},
+		},
+		"a default route that the policy names, with any metric": {
+			change: `{"routes":{"config":[{"destination":"0.0.0.0/0","next-hop-interface":"eth1","next-hop-address":"203.0.113.9","metric":100}]}}`,
+			before: func(n *node) *node { return n.via("0.0.0.0/0", "eth1", "203.0.113.1") },
+		},
 		"on an interface that is to be down": {
 			change: eth1Down, before: pods,
 			after: func(n *node) *node { return n.change("eth1", func(l *Link) { l.Up, l.Carrier = false, false }) },
@@ -270,6 +286,12 @@ func TestLostLinks(t *testing.T) {
 		"a port of a bridge that the policy takes away": {
 			change: br1Absent,
 			after:  func(n *node) *node { return n.without("br1").change("pod1", func(l *Link) { l.Master = 0 }) },
+		},
+		"and so was set down": {
+			change: br1Absent,
+			after: func(n *node) *node {
+				return n.without("br1").change("pod1", func(l *Link) { l.Master, l.Up = 0, false })
+			},
 		},
 		"a VLAN that went with the interface that it stood on": {
 			change: eth1Down,

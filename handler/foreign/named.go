@@ -20,6 +20,9 @@ type Named struct {
 // naming is how an interface is named.
 type naming struct {
 	ipv4, ipv6 bool
+	// lease4, lease6: the family's addresses, and with them its default route,
+	// come from DHCP or router advertisements.
+	lease4, lease6 bool
 	// gone: it is to be down or absent.
 	gone bool
 	// ports: its ports are listed, so those that are not listed may go.
@@ -60,7 +63,10 @@ func namingOf(one state.Interface) naming {
 	controller, _ := one.Controller()
 	gone := one.IsAbsent() || strings.EqualFold(one.State, "down")
 	all := gone || controller != ""
-	return naming{ipv4: ipv4 || all, ipv6: ipv6 || all, gone: gone, ports: one.SaysPorts() || gone}
+	return naming{
+		ipv4: ipv4 || all, ipv6: ipv6 || all, gone: gone, ports: one.SaysPorts() || gone,
+		lease4: one.Dynamic(state.IPv4), lease6: one.Dynamic(state.IPv6),
+	}
 }
 
 func (n Named) add(name string, how naming) {
@@ -70,6 +76,7 @@ func (n Named) add(name string, how naming) {
 	was := n.interfaces[name]
 	n.interfaces[name] = naming{
 		ipv4: was.ipv4 || how.ipv4, ipv6: was.ipv6 || how.ipv6, gone: was.gone || how.gone, ports: was.ports || how.ports,
+		lease4: was.lease4 || how.lease4, lease6: was.lease6 || how.lease6,
 	}
 }
 
@@ -115,9 +122,15 @@ func (n Named) takes(r route, links index) bool {
 	return false
 }
 
+// leases tells whether the change has the default route of the family on this
+// link come from DHCP or router advertisements.
+func (n Named) leases(link Link, r route) bool {
+	how, touched := n.touches(link)
+	return touched && r.key.to.Bits() == 0 && (r.key.ipv6 && how.lease6 || !r.key.ipv6 && how.lease4)
+}
+
 // matches tells whether a configured route is about this one: every field that
-// the document gives has to be the same, but for a new route only the place
-// that it takes counts.
+// an absent one gives has to be the same; of a new one the destination counts.
 func matches(named state.Route, r route, links index) bool {
 	if named.Destination != "" && named.Destination != r.key.to.String() {
 		return false
@@ -125,11 +138,11 @@ func matches(named state.Route, r route, links index) bool {
 	if named.VRF == "" && int(named.TableID) != r.key.table && !(named.Absent && named.Destination == "") {
 		return false
 	}
+	if !named.Absent {
+		return named.Destination != "" // Whatever its metric: an older one would win.
+	}
 	if named.HasMetric && int(named.Metric) != r.key.metric {
 		return false
-	}
-	if !named.Absent {
-		return named.Destination != ""
 	}
 	for _, h := range r.hops {
 		device := named.NextHopInterface == "" || named.NextHopInterface == links.name(h.device)
