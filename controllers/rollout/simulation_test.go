@@ -74,7 +74,10 @@ func newSimulation(seed uint64) *simulation {
 		return fmt.Sprint("state ", generation)
 	}
 	s.policy.Spec.Rollout = s.drawRollout()
-	rollout, _ := json.Marshal(s.policy.Spec.Rollout)
+	rollout, err := json.Marshal(s.policy.Spec.Rollout)
+	if err != nil {
+		panic(err)
+	}
 	s.options = fmt.Sprintf("%d nodes, maxUnavailable %s, %d%% fail, retries %v, rollout %s", count, limit, badShare, s.retries, rollout)
 	return s
 }

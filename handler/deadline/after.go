@@ -2,6 +2,7 @@ package deadline
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -24,7 +25,8 @@ func After(parent context.Context, clock clock.WithDelayedExecution, d time.Dura
 }
 
 type limited struct {
-	context.Context
+	context.Context //nolint:containedctx // It is one, and so has to hold its parent.
+
 	deadline time.Time
 }
 
@@ -38,7 +40,7 @@ func (l limited) Deadline() (time.Time, bool) {
 
 // Err is what package context says after a timeout.
 func (l limited) Err() error {
-	if err := l.Context.Err(); err == nil || context.Cause(l.Context) != context.DeadlineExceeded {
+	if err := l.Context.Err(); err == nil || !errors.Is(context.Cause(l.Context), context.DeadlineExceeded) {
 		return err
 	}
 	return context.DeadlineExceeded
