@@ -59,7 +59,10 @@ type place struct {
 
 // holds a slot of the policy's generation.
 func (p place) holds() bool {
-	return p.Matches && p.approved && !p.unchanged && (p.phase != available || p.soak > 0)
+	if p.phase == available {
+		return p.Matches && p.soak > 0
+	}
+	return p.Matches && p.approved && !p.unchanged
 }
 
 // occupies one of the slots, of this generation or of an older one.

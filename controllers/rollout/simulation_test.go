@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -74,12 +73,20 @@ func newSimulation(seed uint64) *simulation {
 		return fmt.Sprint("state ", generation)
 	}
 	s.policy.Spec.Rollout = s.drawRollout()
-	rollout, err := json.Marshal(s.policy.Spec.Rollout)
-	if err != nil {
-		panic(err)
-	}
-	s.options = fmt.Sprintf("%d nodes, maxUnavailable %s, %d%% fail, retries %v, rollout %s", count, limit, badShare, s.retries, rollout)
+	s.options = fmt.Sprintf("%d nodes, maxUnavailable %s, %d%% fail, retries %v, rollout %s",
+		count, limit, badShare, s.retries, told(s.policy.Spec.Rollout))
 	return s
+}
+
+func told(r *v1.Rollout) string {
+	if r == nil {
+		return "none"
+	}
+	canary := int32(0)
+	if r.Canary != nil {
+		canary = *r.Canary
+	}
+	return fmt.Sprintf("{canary %d, pauseAfterCanary %v, paused %v, soakSeconds %d}", canary, r.PauseAfterCanary, r.Paused, r.SoakSeconds)
 }
 
 // drawRollout has each rule in some of the runs; half of them have none.
@@ -215,14 +222,18 @@ func (s *simulation) resume() bool {
 // checkedPlan plans and holds what is granted against the rules, which are
 // counted here once more on what the nodes have told.
 func (s *simulation) checkedPlan() Output {
-	var matching, done, begun, granted int
+	var matching, done, begun, granted, busy, fresh int
 	rollout := s.policy.Spec.Rollout
 	if rollout == nil {
 		rollout = &v1.Rollout{}
 	}
 	needsSlot := map[string]bool{}
+	open := map[string]bool{}
 	for _, h := range s.hosts {
 		e := s.enactments[h.Name]
+		if open[h.Name] = h.open != 0; open[h.Name] {
+			busy++
+		}
 		if !h.Matches {
 			continue
 		}
@@ -236,6 +247,9 @@ func (s *simulation) checkedPlan() Output {
 		if has && soaked && h.Ready {
 			done++
 		}
+		if has && !soaked && !open[h.Name] && s.shows(e, v1.EnactmentAvailable) {
+			busy++
+		}
 		if has || isOpenOrTried(h, e, s.policy.Generation) {
 			begun++
 		}
@@ -245,6 +259,9 @@ func (s *simulation) checkedPlan() Output {
 	for _, name := range out.Grants {
 		if needsSlot[name] {
 			granted++
+			if !open[name] {
+				fresh++
+			}
 		}
 	}
 	canaries := 0
@@ -253,6 +270,8 @@ func (s *simulation) checkedPlan() Output {
 	}
 	switch {
 	case granted == 0 || s.wrong != nil:
+	case fresh > 0 && busy+fresh > s.limit():
+		s.wrong = fmt.Errorf("%d nodes are granted a slot, %d are changing or soak, and at most %d may", fresh, busy, s.limit())
 	case rollout.Paused:
 		s.wrong = fmt.Errorf("%d nodes are granted a slot while it is paused", granted)
 	case done < canaries && begun+granted > canaries:
