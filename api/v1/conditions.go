@@ -21,7 +21,7 @@ type Condition struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 	// ObservedGeneration is the metadata.generation that the condition was
-	// computed from.
+	// computed from; without it, status.observedGeneration is.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// +optional

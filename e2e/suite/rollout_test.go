@@ -18,8 +18,10 @@ var _ = Describe("A policy", func() {
 		f := take(ctx, threeNodes)
 		f.create(ctx, bridgePolicy("203.0.113.10"))
 		if _, err := exec.LookPath("kubectl"); err == nil {
-			out, err := kubectl(ctx, f, "wait", "nncp/bridge", "--for=condition=Available", "--timeout=60s").CombinedOutput()
-			Expect(err).NotTo(HaveOccurred(), string(out))
+			for _, object := range []string{"nncp/bridge", "nnce/node1.bridge", "nnce/node3.bridge", "nns/node1"} {
+				out, err := kubectl(ctx, f, "wait", object, "--for=condition=Available", "--timeout=60s").CombinedOutput()
+				Expect(err).NotTo(HaveOccurred(), string(out))
+			}
 		} else {
 			AddReportEntry("left out: kubectl wait, since there is no kubectl")
 		}

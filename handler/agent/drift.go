@@ -170,9 +170,9 @@ func (a *Agent) tell(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus
 		if more := len(lines) - most; more > 0 {
 			lines = append(lines[:most], fmt.Sprintf("and %d more", more))
 		}
-		a.setCondition(status, nns.Generation, v1.StateDrifted, metav1.ConditionTrue, v1.ReasonDriftFound, strings.Join(append(lines, failures...), "; "))
+		a.setCondition(status, v1.StateDrifted, metav1.ConditionTrue, v1.ReasonDriftFound, strings.Join(append(lines, failures...), "; "))
 	case !differs || a.wasTold(status):
-		a.setCondition(status, nns.Generation, v1.StateDrifted, metav1.ConditionFalse, v1.ReasonInSync, "")
+		a.setCondition(status, v1.StateDrifted, metav1.ConditionFalse, v1.ReasonInSync, "")
 	}
 }
 

@@ -69,10 +69,10 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		if errors.Is(err, backend.ErrUnavailable) {
 			reason = v1.ReasonNetworkManagerUnavailable
 		}
-		a.setCondition(status, nns.Generation, v1.StateAvailable, metav1.ConditionFalse, reason, "reading the node's network: "+err.Error())
+		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, reason, "reading the node's network: "+err.Error())
 		return nil
 	}
-	a.setCondition(status, nns.Generation, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, "")
+	a.setCondition(status, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, "")
 	if a.HostVersion != nil {
 		status.HostNetworkManagerVersion = a.HostVersion(ctx)
 	}
@@ -133,20 +133,21 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 	}
 	switch {
 	case atCommitted && a.kept(hash):
-		a.setCondition(status, nns.Generation, v1.StateFailing, metav1.ConditionTrue, v1.ReasonFailedToConfigure, a.record.Kept.Message)
+		a.setCondition(status, v1.StateFailing, metav1.ConditionTrue, v1.ReasonFailedToConfigure, a.record.Kept.Message)
 	case atCommitted:
-		a.setCondition(status, nns.Generation, v1.StateFailing, metav1.ConditionFalse, v1.ReasonSuccessfullyConfigured, "")
+		a.setCondition(status, v1.StateFailing, metav1.ConditionFalse, v1.ReasonSuccessfullyConfigured, "")
 	case last != nil && last.Generation == nns.Generation && last.Result != v1.TransactionCommitted:
-		a.setCondition(status, nns.Generation, v1.StateFailing, metav1.ConditionTrue, v1.ReasonFailedToConfigure, last.Message)
+		a.setCondition(status, v1.StateFailing, metav1.ConditionTrue, v1.ReasonFailedToConfigure, last.Message)
 	}
 }
 
 // setCondition changes a condition only if it says something else, so that a
-// report without news is no write.
-func (a *Agent) setCondition(status *v1.NodeNetworkStateStatus, generation int64, kind v1.ConditionType, value metav1.ConditionStatus, reason v1.ConditionReason, message string) {
+// report without news is no write. The generation stands beside the conditions:
+// in them it would be old, and kubectl wait believes no old condition.
+func (a *Agent) setCondition(status *v1.NodeNetworkStateStatus, kind v1.ConditionType, value metav1.ConditionStatus, reason v1.ConditionReason, message string) {
 	now := metav1.NewTime(a.Clock.Now())
 	next := v1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: shortened(message), ObservedGeneration: generation,
+		Type: kind, Status: value, Reason: reason, Message: shortened(message),
 		LastHeartbeatTime: now, LastTransitionTime: now,
 	}
 	for i, c := range status.Conditions {

@@ -104,7 +104,7 @@ func (t *turn) create(m *member) {
 		},
 	}}
 	object.Status.PolicyGeneration = m.policy.Generation
-	object.Status.Conditions = unknownRow().onto(nil, m.policy.Generation, metav1.Time{Time: t.in.Now})
+	object.Status.Conditions = unknownRow().onto(nil, metav1.Time{Time: t.in.Now})
 	t.decision.Create = append(t.decision.Create, object)
 }
 

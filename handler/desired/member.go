@@ -215,5 +215,5 @@ func (m *member) commit(held Contribution, guardedBy []string, now time.Time) {
 }
 
 func (m *member) show(r row, now time.Time) {
-	m.status.Conditions = r.onto(m.status.Conditions, m.policy.Generation, metav1.Time{Time: now})
+	m.status.Conditions = r.onto(m.status.Conditions, metav1.Time{Time: now})
 }

@@ -100,17 +100,17 @@ ovn: {bridge-mappings: []}
 
 func TestATransitionTimeMovesOnlyWithTheStatus(t *testing.T) {
 	at := func(second int64) metav1.Time { return metav1.Unix(second, 0) }
-	first := pendingRow("one").onto(nil, 1, at(100))
-	same := pendingRow("one").onto(first, 1, at(200))
+	first := pendingRow("one").onto(nil, at(100))
+	same := pendingRow("one").onto(first, at(200))
 	if diff := cmp.Diff(first, same); diff != "" {
 		t.Errorf("nothing changed:\n%s", diff)
 	}
-	second := pendingRow("two").onto(first, 1, at(200))
+	second := pendingRow("two").onto(first, at(200))
 	pending := second[3]
 	if pending.LastTransitionTime != at(100) || pending.LastHeartbeatTime != at(200) || pending.Message != "two" {
 		t.Errorf("only the message changed: %+v", pending)
 	}
-	third := successRow().onto(second, 1, at(300))
+	third := successRow().onto(second, at(300))
 	if third[1].LastTransitionTime != at(300) || third[0].LastTransitionTime != at(100) {
 		t.Errorf("Available changed, Failing did not: %+v", third)
 	}

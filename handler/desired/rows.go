@@ -95,11 +95,13 @@ func plannedRow(message string) row {
 }
 
 // onto writes the row over the conditions that were. What does not change
-// stays as it is, times included.
-func (r row) onto(old []v1.Condition, generation int64, now metav1.Time) []v1.Condition {
+// stays as it is, times included. The generation stands beside the conditions,
+// not in them: the policy's would be taken for the enactment's by kubectl wait,
+// which believes no condition of an older generation than the object's.
+func (r row) onto(old []v1.Condition, now metav1.Time) []v1.Condition {
 	conditions := make([]v1.Condition, 0, 6)
 	set := func(kind v1.ConditionType, status metav1.ConditionStatus, reason v1.ConditionReason) {
-		next := v1.Condition{Type: kind, Status: status, Reason: reason, ObservedGeneration: generation}
+		next := v1.Condition{Type: kind, Status: status, Reason: reason}
 		if status == yes {
 			next.Message = r.message
 		}

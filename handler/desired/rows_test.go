@@ -25,9 +25,9 @@ func TestRows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, c := range test.row.onto(nil, 3, metav1.Now()) {
+			for _, c := range test.row.onto(nil, metav1.Now()) {
 				got = append(got, string(c.Type)+"="+string(c.Status)+"("+string(c.Reason)+")")
-				if c.ObservedGeneration != 3 || (c.Message != "") != (c.Status == yes) {
+				if c.ObservedGeneration != 0 || (c.Message != "") != (c.Status == yes) {
 					t.Errorf("%+v", c)
 				}
 			}
@@ -47,7 +47,7 @@ func TestMessagesFitAndAreOneLine(t *testing.T) {
 		"pending": pendingRow(huge), "aborted": abortedRow(strings.Repeat("n", 253) + "." + strings.Repeat("p", 63)),
 		"planned": plannedRow(huge), "success": successRow(),
 	} {
-		for _, c := range r.onto(nil, 1, metav1.Now()) {
+		for _, c := range r.onto(nil, metav1.Now()) {
 			if len(c.Message) > 1024 || strings.ContainsAny(c.Message, "\r\n") || strings.ToValidUTF8(c.Message, "") != c.Message {
 				t.Errorf("%s: %d bytes: %q", name, len(c.Message), c.Message)
 			}
