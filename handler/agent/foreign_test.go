@@ -114,7 +114,7 @@ func TestWhatAnApplyDropsInPassingIsPutBackBeforeTheCommit(t *testing.T) {
 }
 
 func TestWhatCannotBePutBackFailsTheChangeForGoodAndIsNamed(t *testing.T) {
-	n, k, with := foreignNode(t, 400*time.Millisecond)
+	n, k, with := foreignNode(t, 1500*time.Millisecond)
 	n.handler(with)
 	n.want(2, "p", "br0")
 	n.midApply(t)
@@ -154,7 +154,7 @@ func TestWhatARollbackDropsIsPutBackAfterACrashToo(t *testing.T) {
 }
 
 func TestWhatARollbackDropsAndCannotBePutBackIsReported(t *testing.T) {
-	n, k, with := foreignNode(t, 300*time.Millisecond)
+	n, k, with := foreignNode(t, time.Second)
 	n.handler(with)
 	n.want(2, "p", "cut")
 	n.midApply(t)
