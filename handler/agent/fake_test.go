@@ -322,7 +322,10 @@ func (n *node) handler(options ...func(*Options)) (*Agent, context.CancelFunc) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	n.t.Cleanup(func() { cancel(); <-ended }) // It logs to the test.
 	go func() {
+		defer close(ended)
 		if err := a.Recover(ctx); err != nil {
 			return
 		}
