@@ -142,11 +142,15 @@ func (f *fleet) awaitReverted(ctx context.Context, n *lab.Node) {
 		g.Expect(filepath.Join(n.DiskPath(journalDir), "journal.json")).NotTo(BeAnExistingFile())
 		got := snap(ctx, n)
 		maps.DeleteFunc(got.Profiles, func(name, text string) bool {
-			idle := strings.Contains(text, "[ipv4] method=disabled") && strings.Contains(text, "[ipv6] method=disabled") && !strings.Contains(text, "controller=")
-			return want.Profiles[name] == "" && idle
+			return want.Profiles[name] == "" && isIdle(text)
 		})
 		g.Expect(cmp.Diff(want, got)).To(BeEmpty())
 	}).Should(Succeed())
+}
+
+// isIdle tells a profile that does nothing.
+func isIdle(profile string) bool {
+	return strings.Contains(profile, "[ipv4] method=disabled") && strings.Contains(profile, "[ipv6] method=disabled") && !strings.Contains(profile, "controller=")
 }
 
 func (f *fleet) await(ctx context.Context, n *lab.Node, want snapshot) {

@@ -241,5 +241,5 @@ func TestANodeThatIsNotManagedIsNotCorrected(t *testing.T) {
 	}
 	yes := true
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec.Managed = 4, &yes })
-	n.until("it is put right when it is managed again", func() bool { return n.mtu("a") == 1400 })
+	n.until("it is put right when it is managed again", func() bool { return n.mtu("a") == 1400 && len(n.record().Corrections) == 1 })
 }

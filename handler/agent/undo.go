@@ -77,7 +77,7 @@ func (a *Agent) kept(hash string) bool { return a.record.Kept != nil && a.record
 
 // committed records what the node has now.
 func (a *Agent) committed(ctx context.Context, hash string) {
-	if err := a.remember(); err != nil {
+	if err := a.remember(hash); err != nil {
 		// Without originals nothing of it is ever undone: it stays, as with
 		// onDelete: Retain.
 		logf.FromContext(ctx).Error(err, "cannot note what was there before")
@@ -90,7 +90,7 @@ func (a *Agent) committed(ctx context.Context, hash string) {
 }
 
 // remember notes what was there before what is committed now.
-func (a *Agent) remember() error {
+func (a *Agent) remember(hash string) error {
 	var from state.State
 	if a.record.Committed != nil {
 		var err error
@@ -111,10 +111,31 @@ func (a *Agent) remember() error {
 		return err
 	}
 	a.record.Originals = nil
-	if next := known.Remember(from, desired, before); !next.IsEmpty() {
+	if next := known.Remember(from, desired, before, a.retained(hash)); !next.IsEmpty() {
 		a.record.Originals = next.JSON()
 	}
 	return nil
+}
+
+// retained are the paths of the policies that leave without being undone: what
+// they had set stays, also where another policy still sets it too.
+func (a *Agent) retained(hash string) []string {
+	var paths []string
+	leaving, kept := a.leaving(), a.kept(hash)
+	for _, source := range a.committedSources() {
+		stays := source.OnDelete != onDeleteRevert || kept
+		if stays && slices.Contains(leaving, source.Policy) {
+			paths = append(paths, source.Paths...)
+		}
+	}
+	return paths
+}
+
+func (a *Agent) committedSources() []v1.DesiredSource {
+	if a.record.Committed == nil {
+		return nil
+	}
+	return a.record.Committed.Sources
 }
 
 // keep ends a removal that failed for good: trying again would be another
@@ -143,10 +164,7 @@ func (a *Agent) keep(ctx context.Context, outcome txn.Outcome) (again bool) {
 // leaving are the policies that the open transaction takes off the node.
 func (a *Agent) leaving() []string {
 	var names []string
-	if a.record.Committed == nil {
-		return nil
-	}
-	for _, source := range a.record.Committed.Sources {
+	for _, source := range a.committedSources() {
 		if !slices.ContainsFunc(a.entry.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy }) {
 			names = append(names, source.Policy)
 		}

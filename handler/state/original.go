@@ -36,7 +36,10 @@ func (o Originals) IsEmpty() bool { return len(o.tree) == 0 }
 // already what is known of them, of new ones what before has. What the document
 // does not own is forgotten. What from owned and is not known (a record of an
 // older handler) stays unknown.
-func (o Originals) Remember(from, committed, before State) Originals {
+//
+// Of what the paths kept name nothing is remembered: a policy that had set it
+// too, with onDelete: Retain, has left, so it stays whoever leaves after it.
+func (o Originals) Remember(from, committed, before State, kept []string) Originals {
 	said := implied(committed)
 	c := newComparison(before)
 	tree := map[string]any{}
@@ -54,6 +57,7 @@ func (o Originals) Remember(from, committed, before State) Originals {
 			tree[section] = remembered(object(o.tree[section]), object(from.tree[section]), now, object(before.tree[section]))
 		}
 	}
+	forget(tree, kept)
 	if len(tree) == 0 {
 		return Originals{}
 	}

@@ -117,10 +117,29 @@ func (u *undoing) inter(one Interface) {
 		return
 	}
 	maps.Copy(tree, back)
-	if was := text(original["state"]); !inTo && was == "down" {
-		tree["state"] = was
+	if text(original["state"]) == "down" && !inTo && silent(tree, got) {
+		tree["state"] = "down"
 	}
 	u.add(tree, "")
+}
+
+// silent tells whether the interface has no addresses once the document is
+// applied, so that it may go down without taking anybody else's with it.
+func silent(tree map[string]any, current Interface) bool {
+	for _, family := range []Family{IPv4, IPv6} {
+		ip, said := tree[string(family)].(map[string]any)
+		if !said {
+			ip = object(current.tree[string(family)])
+		}
+		one := interfaceOf(map[string]any{string(family): ip})
+		if enabled, _ := one.Enabled(family); !enabled {
+			continue
+		}
+		if one.Dynamic(family) || slices.ContainsFunc(one.Addresses(family), func(address string) bool { return !isLinkLocal(address) }) {
+			return false
+		}
+	}
+	return true
 }
 
 func (u *undoing) add(tree map[string]any, gone string) {

@@ -28,7 +28,7 @@ func (c *committer) to(t *testing.T, target state.State, reverts []string) {
 	if missing := state.Missing(document, c.node.show()); len(missing) > 0 {
 		t.Fatalf("what was applied does not hold: %v\n%s", missing, document.JSON())
 	}
-	originals, err := state.ParseOriginals(c.originals.Remember(c.committed, target, before).JSON())
+	originals, err := state.ParseOriginals(c.originals.Remember(c.committed, target, before, nil).JSON())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func TestUndo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			from := parsed(t, c.from)
-			originals := Originals{}.Remember(State{}, from, parsed(t, c.before))
+			originals := Originals{}.Remember(State{}, from, parsed(t, c.before), nil)
 			reverts := Paths(from)
 			if c.keep {
 				reverts = nil
@@ -121,9 +121,24 @@ func TestUndo(t *testing.T) {
 func TestWhatAnOlderRecordDoesNotKnowIsNeverUndone(t *testing.T) {
 	from := parsed(t, `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1400}],"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"br1"}]}}`)
 	to := parsed(t, `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1400},{"name":"br2","type":"linux-bridge","state":"up"}],"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"br1"}]}}`)
-	originals := Originals{}.Remember(from, to, State{})
+	originals := Originals{}.Remember(from, to, State{}, nil)
 	got := Undo(to, State{}, Paths(to), originals, to)
 	want := `{"interfaces":[{"name":"br2","state":"absent","type":"linux-bridge"}]}`
+	if diff := cmp.Diff(want, string(got.JSON())); diff != "" {
+		t.Fatalf("undo (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatAPolicyThatRetainsHadSetTooStaysWhoeverLeavesAfterIt(t *testing.T) {
+	before := parsed(t, `{"interfaces":[{"name":"eth1","type":"ethernet","state":"down","mtu":1500,"ipv4":{"enabled":false}}]}`)
+	retains := `{"name":"eth1","type":"ethernet","state":"up","ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}`
+	reverts := `{"name":"eth1","type":"ethernet","state":"up","mtu":1400}`
+	both := parsed(t, `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","mtu":1400,"ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`)
+	last := parsed(t, `{"interfaces":[`+reverts+`]}`)
+	originals := Originals{}.Remember(State{}, both, before, nil)
+	originals = originals.Remember(both, last, both, Paths(parsed(t, `{"interfaces":[`+retains+`]}`)))
+	got := Undo(last, State{}, Paths(last), originals, both)
+	want := `{"interfaces":[{"mtu":1500,"name":"eth1","state":"up","type":"ethernet"}]}`
 	if diff := cmp.Diff(want, string(got.JSON())); diff != "" {
 		t.Fatalf("undo (-want +got):\n%s", diff)
 	}
