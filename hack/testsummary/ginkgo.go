@@ -12,6 +12,7 @@ import (
 var (
 	colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
 	counts = regexp.MustCompile(`-- (\d+) Passed \| (\d+) Failed \| (\d+) Pending \| (\d+) Skipped`)
+	chosen = regexp.MustCompile(`Will run (\d+) of (\d+) specs`)
 	bullet = regexp.MustCompile(`^• .*\[([0-9.]+) seconds\]`)
 	ruler  = regexp.MustCompile(`(?m)^-{20,}\n`)
 	gone   = regexp.MustCompile(`\[(FAILED|PANICKED|TIMEDOUT|INTERRUPTED)\]`)
@@ -30,15 +31,21 @@ func specsOf(output string) (specs, bool) {
 	if found == nil {
 		return specs{}, false
 	}
-	number := func(i int) int {
-		n, _ := strconv.Atoi(found[i]) // The pattern matches digits only.
-		return n
+	all := specs{passed: number(found[1]), failed: number(found[2]), skipped: number(found[3]) + number(found[4])}
+	if part := chosen.FindStringSubmatch(output); part != nil {
+		// Ginkgo counts as skipped what another run of the suite has.
+		all.skipped -= number(part[2]) - number(part[1])
 	}
-	all := specs{passed: number(1), failed: number(2), skipped: number(3) + number(4)}
 	for _, reason := range why.FindAllStringSubmatch(output, -1) {
 		all.reasons = append(all.reasons, reason[1])
 	}
 	return all, true
+}
+
+// number reads what a pattern found that matches digits only.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // failedBlocks leaves out the specs that did not fail; the last block is the

@@ -157,6 +157,19 @@ Skipped, by reason:
 7 passed, 1 failed, 1 skipped (20s in tests)
 `,
 		},
+		"what another half of a Ginkgo suite has is not skipped": {
+			input: `
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"Will run 2 of 9 specs\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"SUCCESS! -- 2 Passed | 0 Failed | 0 Pending | 7 Skipped\n"}
+{"Action":"pass","Package":"p","Test":"TestSuite"}
+{"Action":"pass","Package":"p","Elapsed":20}`,
+			want: `
+pass  p                                               2 tests   20.0 s
+
+2 passed, 0 failed, 0 skipped (20s in tests)
+`,
+			ok: true,
+		},
 		"no test at all is a failure": {
 			input: "",
 			want: `
