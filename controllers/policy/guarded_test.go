@@ -82,9 +82,7 @@ func person(c *cluster) {
 	})
 	c.approve("ask")
 	c.await("ask", "Progressing ConfigurationProgressing: Applying desired state")
-	if got := c.state().Spec.Probes; len(got) != 1 || got[0].Type != v1.ProbeConfirm {
-		c.Errorf("probes %v", got)
-	}
+	c.awaitProbe(v1.Probe{Type: v1.ProbeConfirm})
 	controlplanetest.Eventually(c.T, func(ctx context.Context) error {
 		nns := c.state()
 		nns.Status.Transaction = &v1.Transaction{Generation: nns.Generation, Phase: "Probing", Message: "waiting for confirmation until 10:00:00Z"}
@@ -108,6 +106,18 @@ func person(c *cluster) {
 	c.await("ask", "Available")
 	c.leave("ask")
 	c.events.expect(c.T, "ask Normal Configured")
+}
+
+// awaitProbe waits until the node's spec has this one probe: an enactment says
+// Progressing just before.
+func (c *cluster) awaitProbe(want v1.Probe) {
+	c.Helper()
+	controlplanetest.Eventually(c.T, func(context.Context) error {
+		if got := c.state().Spec.Probes; len(got) != 1 || got[0] != want {
+			return fmt.Errorf("probes %v", got)
+		}
+		return nil
+	})
 }
 
 // byHand: who edits the desired state that policies own is overruled and named.

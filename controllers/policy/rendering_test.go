@@ -30,9 +30,7 @@ func variable(c *cluster) {
 	})
 	c.approve("var")
 	c.await("var", "Progressing ConfigurationProgressing")
-	if got := c.state().Spec.Probes; len(got) != 1 || got[0].Target != "192.0.2.7" {
-		c.Errorf("probes %v", got)
-	}
+	c.awaitProbe(v1.Probe{Type: v1.ProbePing, Target: "192.0.2.7"})
 	c.finish(v1.TransactionCommitted, false, "")
 	c.await("var", "Available SuccessfullyConfigured")
 	first := c.enactment("var").Status
