@@ -11,23 +11,23 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
-// canaryPolicy is a small change, on all nodes at once unless the rest of the spec
-// says something else.
+// canaryPolicy is a bridge without ports, on all nodes at once unless the rest of
+// the spec says something else.
 func canaryPolicy(rest string) string {
 	return fmt.Sprintf(`
 apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
-metadata: {name: mtu}
+metadata: {name: canary}
 spec:
   maxUnavailable: "100%%"
   desiredState:
     interfaces:
-    - {name: eth1, type: ethernet, state: up, mtu: 1400}
+    - {name: br7, type: linux-bridge, state: up, bridge: {options: {stp: {enabled: false}}, port: []}}
 %s
 `, rest)
 }
 
-var smaller = []string{`link {`, `"ifname":"eth1"`, `"mtu":1400`}
+var hasBridge = []string{`link {`, `"ifname":"br7"`, `"info_kind":"bridge"`}
 
 var _ = Describe("A rollout with a canary", func() {
 	It("pauses after it, and goes on when the pause is removed, without doing it again", func(ctx SpecContext) {
@@ -38,7 +38,7 @@ var _ = Describe("A rollout with a canary", func() {
 		}
 		f.create(ctx, canaryPolicy("  rollout: {canary: 1, pauseAfterCanary: true}"))
 		Eventually(ctx, func(g Gomega) {
-			policy, err := f.policy(ctx, "mtu")
+			policy, err := f.policy(ctx, "canary")
 			g.Expect(err).NotTo(HaveOccurred())
 			const message = "Policy is progressing 1/3 nodes finished, 2 pending: paused after 1 canary nodes; remove spec.rollout.pauseAfterCanary to go on"
 			g.Expect(said(policy.Status.Conditions, v1.PolicyProgressing)).To(Equal(message))
@@ -48,7 +48,7 @@ var _ = Describe("A rollout with a canary", func() {
 		for _, n := range f.Nodes() {
 			if count := applies(n); count > untouched[n.Name] {
 				canaries[n.Name] = count
-				awaitKernel(ctx, n, smaller)
+				awaitKernel(ctx, n, hasBridge)
 			} else {
 				f.expectAsBefore(ctx, n)
 			}
@@ -56,9 +56,9 @@ var _ = Describe("A rollout with a canary", func() {
 		Expect(canaries).To(HaveLen(1))
 
 		f.edit(ctx, canaryPolicy("  rollout: {canary: 1}"))
-		Expect(f.awaitPolicy(ctx, "mtu", policySuccess)).To(Equal("3/3 nodes successfully configured"))
+		Expect(f.awaitPolicy(ctx, "canary", policySuccess)).To(Equal("3/3 nodes successfully configured"))
 		for _, n := range f.Nodes() {
-			awaitKernel(ctx, n, smaller)
+			awaitKernel(ctx, n, hasBridge)
 			if count, is := canaries[n.Name]; is {
 				Expect(applies(n)).To(Equal(count), "%s has it already", n.Name)
 			}
@@ -75,23 +75,23 @@ var _ = Describe("A rollout with a canary", func() {
 		f.create(ctx, canaryPolicy(`  rollout: {canary: 1}
   probeTimeoutSeconds: 2
   probes: [{type: tcp, target: "192.0.2.1:9"}]`))
-		Expect(f.awaitPolicy(ctx, "mtu", policyFailed)).To(Equal("1/3 nodes failed to configure, 2 nodes aborted configuration"))
+		Expect(f.awaitPolicy(ctx, "canary", policyFailed)).To(Equal("1/3 nodes failed to configure, 2 nodes aborted configuration"))
 		failed := 0
 		for _, n := range f.Nodes() {
 			f.awaitAsBefore(ctx, n)
-			enactment, err := f.enactment(ctx, n.Name, "mtu")
+			enactment, err := f.enactment(ctx, n.Name, "canary")
 			Expect(err).NotTo(HaveOccurred())
 			if message := said(enactment.Status.Conditions, v1.EnactmentFailing); message != "" {
 				failed++
 				Expect(message).To(ContainSubstring("tcp 192.0.2.1:9"))
 				continue
 			}
-			f.awaitEnactment(ctx, n.Name, "mtu", enactmentAborted)
+			f.awaitEnactment(ctx, n.Name, "canary", enactmentAborted)
 			Expect(applies(n)).To(Equal(untouched[n.Name]), "applies on %s", n.Name)
 		}
 		Expect(failed).To(Equal(1))
 
 		f.edit(ctx, canaryPolicy("  rollout: {canary: 1}"))
-		Expect(f.awaitPolicy(ctx, "mtu", policySuccess)).To(Equal("3/3 nodes successfully configured"))
+		Expect(f.awaitPolicy(ctx, "canary", policySuccess)).To(Equal("3/3 nodes successfully configured"))
 	}, SpecTimeout(specTimeout))
 })
