@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,7 +167,7 @@ func (k *keeping) round(ctx context.Context) []string {
 		return []string{"reading what is on the node: " + err.Error()}
 	}
 	losses := foreign.Lost(k.before, now, k.named)
-	if len(losses) > 0 {
+	if slices.ContainsFunc(losses, func(l foreign.Loss) bool { return !l.Slight }) {
 		k.last = k.agent.Clock.Now()
 	}
 	patient := k.last.Before(k.began.Add(managedGrace))
@@ -176,9 +177,12 @@ func (k *keeping) round(ctx context.Context) []string {
 		case loss.Managed && patient:
 			left = append(left, loss.String()+" is gone")
 		default:
-			if err := k.agent.Foreign.PutBack(ctx, loss); err != nil {
+			err := k.agent.Foreign.PutBack(ctx, loss)
+			switch {
+			case loss.Slight: // What matters is that it was tried.
+			case err != nil:
 				left = append(left, fmt.Sprintf("%s was dropped and cannot be put back: %v", loss, err))
-			} else {
+			default:
 				left = append(left, loss.String()+" was dropped and put back, and is gone again")
 			}
 		}

@@ -102,6 +102,7 @@ type routeSpec struct {
 	protocol byte
 	metric   int
 	table    int
+	kind     byte // Unicast if 0.
 	extra    []byte
 }
 
@@ -110,7 +111,7 @@ func (n *node) route(s routeSpec) *node {
 	if s.table == 0 {
 		s.table = tableMain
 	}
-	message := []byte{familyIPv4, byte(p.Bits()), 0, 0, byte(min(s.table, 252)), s.protocol, 0, typeUnicast, 0, 0, 0, 0}
+	message := []byte{familyIPv4, byte(p.Bits()), 0, 0, byte(min(s.table, 252)), s.protocol, 0, max(s.kind, typeUnicast), 0, 0, 0, 0}
 	if p.Addr().Is6() {
 		message[0] = familyIPv6
 	}

@@ -14,6 +14,9 @@ type Loss struct {
 	Route   Route
 	// Managed: NetworkManager makes such things itself, and may be about to.
 	Managed bool
+	// Slight: it is put back where that is possible, and not missed otherwise
+	// (a link whose IPv6 is switched off has no place for it).
+	Slight bool
 
 	// noted is the address or the route as it was noted.
 	noted []byte

@@ -36,7 +36,7 @@ func (c *comparison) routes(before, now []Route) []Loss {
 		}
 		loss := Loss{
 			Route: raw.restorable(c.moved, true), plain: raw.restorable(c.moved, false),
-			Managed: r.managed(), noted: raw, what: spelledRoute(r, c.was), on: c.deviceNames(r),
+			Managed: r.managed() && !r.ofTheLink(), Slight: r.ofTheLink(), noted: raw, what: spelledRoute(r, c.was), on: c.deviceNames(r),
 		}
 		if r.gateways() {
 			through = append(through, loss)
@@ -51,7 +51,16 @@ func (c *comparison) routes(before, now []Route) []Loss {
 // router advertisements say, and what the kernel derives from each address.
 func (r route) lasting() bool {
 	derived := r.protocol == protocolKernel && !r.gateways() && (r.key.table == tableLocal || r.kind != typeUnicast || r.linkLocal())
-	return !r.cloned && !r.expires && !derived && r.protocol != protocolRedirect && r.protocol != protocolRA
+	return !r.cloned && !r.expires && (!derived || r.ofTheLink()) && r.protocol != protocolRedirect && r.protocol != protocolRA
+}
+
+// ofTheLink tells the route by which a link sends IPv6 multicasts. The kernel
+// makes it when the link comes up and not again, but NetworkManager drops it
+// with its own routes when it lets the device go.
+func (r route) ofTheLink() bool {
+	to := r.key.to
+	return r.protocol == protocolKernel && r.key.table == tableLocal && r.kind == typeMulticast &&
+		to.Bits() == 8 && to.Addr().IsMulticast() && to.Addr().Is6()
 }
 
 func (r route) linkLocal() bool {

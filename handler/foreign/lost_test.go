@@ -45,6 +45,9 @@ func (c lostCase) run(t *testing.T) {
 		if loss.Managed {
 			line += " (managed)"
 		}
+		if loss.Slight {
+			line += " (slight)"
+		}
 		got = append(got, line)
 	}
 	if diff := cmp.Diff(c.lost, got); diff != "" {
@@ -142,6 +145,9 @@ func TestLostRoutes(t *testing.T) {
 	on0Else := on0
 	on0Else.metric = 102
 	multi := routeSpec{to: "10.2.0.0/16", ways: []way{{"eth0", "192.0.2.1"}, {"eth1", "203.0.113.2"}}, protocol: 12}
+	multicast := func(device string) routeSpec {
+		return routeSpec{to: "ff00::/8", ways: []way{{device, ""}}, protocol: protocolKernel, metric: 256, table: tableLocal, kind: typeMulticast}
+	}
 	for name, c := range map[string]lostCase{
 		"a pod route on a named interface": {
 			change: mtuOfEth1, before: pods,
@@ -160,6 +166,17 @@ func TestLostRoutes(t *testing.T) {
 				return n.route(routeSpec{to: "fd00:244::/64", ways: []way{{"eth1", "2001:db8:1::2"}}, protocol: 12, metric: 32, table: 1000})
 			},
 			lost: []string{"route fd00:244::/64 via 2001:db8:1::2 dev eth1 table 1000 proto bird metric 32"},
+		},
+		"the route by which another link sends multicasts, which the kernel makes only when it comes up": {
+			change: mtuOfEth1, before: func(n *node) *node { return n.route(multicast("eth0")) },
+			lost: []string{"route ff00::/8 dev eth0 table 255 proto kernel metric 256 (slight)"},
+		},
+		"and that of a named link is the change's": {
+			change: mtuOfEth1, before: func(n *node) *node { return n.route(multicast("eth1")) },
+		},
+		"but is to be there again once the change is taken back": {
+			change: mtuOfEth1, back: true, before: func(n *node) *node { return n.route(multicast("eth1")) },
+			lost: []string{"route ff00::/8 dev eth1 table 255 proto kernel metric 256 (slight)"},
 		},
 		"static routes of a named interface are the policy's": {
 			change: mtuOfEth1, before: func(n *node) *node { return n.route(static) },

@@ -28,7 +28,7 @@ const (
 	protocolRedirect, protocolKernel, protocolBoot = 1, 2, 3
 	protocolStatic, protocolRA, protocolDHCP       = 4, 9, 16
 
-	typeUnicast = 1
+	typeUnicast, typeMulticast = 1, 5
 
 	routeCloned = 0x200
 	// hopOnLink is the one flag of a next hop that somebody sets; the others
