@@ -5,6 +5,8 @@ package suite
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -49,6 +51,7 @@ var _ = Describe("What no policy names", func() {
 		before := snap(ctx, n)
 		f.create(ctx, twoPolicy())
 		Expect(f.awaitFailing(ctx, n.Name, "two")).To(ContainSubstring("probing for"))
+		AddReportEntry("settled", notAsBefore(n))
 		Expect(cmp.Diff(others(before, "eth1"), others(snap(ctx, n), "eth1"))).To(BeEmpty())
 	}, SpecTimeout(specTimeout))
 
@@ -67,6 +70,34 @@ var _ = Describe("What no policy names", func() {
 		f.await(ctx, n, before)
 	}, SpecTimeout(specTimeout))
 
+	It("is there again when NetworkManager was killed in mid-trial, and is not made NetworkManager's own", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.foreignOn(ctx, n, "eth0", foreignOnEth0)
+		before := snap(ctx, n)
+		log := follow(n)
+		f.create(ctx, cutOffPolicy())
+		log.until(ctx, string(txn.Probing))
+		Expect(f.CutAPI(ctx)).To(Succeed()) // nothing is tried again before it was looked at
+		restartNM(ctx, n)
+		f.awaitOthers(ctx, n, before, "eth0")
+		Expect(f.ConnectAPI(ctx)).To(Succeed())
+		f.awaitEnactment(ctx, n.Name, "cut-off", enactmentFailed)
+		f.awaitOthers(ctx, n, before, "eth0")
+	}, SpecTimeout(specTimeout))
+
+	It("follows the address of a NIC to the bridge that takes the NIC", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.foreignOn(ctx, n, "eth1", foreignPods)
+		f.create(ctx, bridgePolicy("203.0.113.5"))
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+		awaitKernel(ctx, n,
+			[]string{`route {`, `"dst":"10.244.1.0/24"`, `"dev":"br1"`, `"gateway":"203.0.113.2"`},
+			[]string{`route {`, `"dst":"10.244.2.0/24"`, `"dev":"br1"`, `"protocol":"bird"`, `"metric":32`},
+		)
+	}, SpecTimeout(specTimeout))
+
 	It("fails the policy by name where it cannot be put back, and the node is as before", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()
@@ -75,7 +106,8 @@ var _ = Describe("What no policy names", func() {
 		f.create(ctx, addressPolicy("eth1", "198.51.100.5"))
 		message := f.awaitFailing(ctx, n.Name, "address")
 		AddReportEntry("said", message)
-		Expect(message).To(And(ContainSubstring("route 10.244.1.0/24 via 203.0.113.2 dev eth1 proto boot was dropped and cannot be put back")))
+		Expect(message).To(ContainSubstring("route 10.244.1.0/24 via 203.0.113.2 dev eth1 proto boot was dropped and cannot be put back"))
+		AddReportEntry("settled", notAsBefore(n))
 		Expect(cmp.Diff(others(before, "eth1"), others(snap(ctx, n), "eth1"))).To(BeEmpty())
 	}, SpecTimeout(specTimeout))
 })
@@ -95,6 +127,14 @@ route add 10.244.5.0/24 via 203.0.113.2 dev eth1 table 100
 -6 route add fd00:244::/64 via 2001:db8:1::2 dev eth1
 -6 route add fd00:245::/64 dev eth1 proto bird
 route add 10.245.1.0/24 via 192.0.2.1 dev eth0
+`
+
+// foreignPods are a CNI's routes to the pods of other nodes.
+const foreignPods = `
+link set eth1 up
+address add 203.0.113.5/24 dev eth1
+route add 10.244.1.0/24 via 203.0.113.2 dev eth1
+route add 10.244.2.0/24 via 203.0.113.2 dev eth1 proto bird metric 32
 `
 
 // foreignOnEth0 are such things beside what NetworkManager made on eth0.
@@ -117,6 +157,16 @@ func (f *fleet) foreignOn(ctx context.Context, n *lab.Node, nic, commands string
 		out, err := n.Exec(ctx, "nmcli", "-t", "-f", "DEVICE,STATE", "device")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(string(out)).To(ContainSubstring(nic + ":connected"))
+	}).Should(Succeed())
+}
+
+// awaitOthers waits until the transaction is over and what the policy for the
+// NIC does not name is byte for byte as it was.
+func (f *fleet) awaitOthers(ctx context.Context, n *lab.Node, before snapshot, nic string) {
+	GinkgoHelper()
+	Eventually(ctx, func(g Gomega) {
+		g.Expect(filepath.Join(n.DiskPath(journalDir), "journal.json")).NotTo(BeAnExistingFile())
+		g.Expect(cmp.Diff(others(before, nic), others(snap(ctx, n), nic))).To(BeEmpty())
 	}).Should(Succeed())
 }
 
@@ -203,4 +253,19 @@ spec:
       state: up
       ipv4: {enabled: true, dhcp: false, address: [{ip: 203.0.113.99, prefix-length: 24}]}
 `, window)
+}
+
+// notAsBefore are the handler's words about what a rollback left behind, for
+// the report.
+func notAsBefore(n *lab.Node) string {
+	GinkgoHelper()
+	raw, err := os.ReadFile(n.LogPath("handler"))
+	Expect(err).NotTo(HaveOccurred())
+	var found []string
+	for line := range strings.Lines(string(raw)) {
+		if strings.Contains(line, "not as before") || strings.Contains(line, `"transaction"`) {
+			found = append(found, line)
+		}
+	}
+	return strings.Join(found, "")
 }
