@@ -101,6 +101,20 @@ var _ = Describe("A change that a person must confirm", func() {
 		awaitKernel(ctx, n, bridged("203.0.113.10")...)
 	}, SpecTimeout(specTimeout))
 
+	It("is committed on every node where the policy's generation is confirmed", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, probedBridge("  probes: [{type: confirm}]\n"))
+		f.confirm(ctx, "bridge")
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+		By("and an edit must be confirmed anew")
+		before := f.awaitNothingRuns(ctx, n)
+		f.edit(ctx, strings.Replace(probedBridge("  probes: [{type: confirm, timeoutSeconds: 4}]\n"), "203.0.113.10", "203.0.113.20", 1))
+		f.awaitAsked(ctx, n, before.Generation)
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentFailed)
+		awaitKernel(ctx, n, bridged("203.0.113.10")...)
+	}, SpecTimeout(specTimeout))
+
 	It("goes back when nobody does in time", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()
@@ -177,23 +191,32 @@ func (f *fleet) awaitAsked(ctx context.Context, n *lab.Node, after int64) *v1.No
 	return asked
 }
 
+// awaitNothingRuns waits until the node has told the end of what it did.
+func (f *fleet) awaitNothingRuns(ctx context.Context, n *lab.Node) *v1.NodeNetworkState {
+	GinkgoHelper()
+	var nns *v1.NodeNetworkState
+	Eventually(ctx, func(g Gomega) {
+		var err error
+		nns, err = f.nodeState(ctx, n.Name)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(nns.Status.ObservedGeneration).To(Equal(nns.Generation))
+	}).Should(Succeed())
+	return nns
+}
+
 // expectWaiting holds that the change is neither committed nor taken back.
 func (f *fleet) expectWaiting(ctx context.Context, n *lab.Node) {
 	GinkgoHelper()
 	Consistently(ctx, func(g Gomega) {
-		nns, err := f.nodeState(ctx, n.Name)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(nns.Status.Transaction.Phase).To(Equal(string(txn.Probing)))
+		g.Expect(f.mustState(ctx, n).Status.Transaction.Phase).To(Equal(string(txn.Probing)))
 	}).WithTimeout(2 * time.Second).Should(Succeed())
 }
 
 // annotate is `kubectl annotate --overwrite nns NODE nmstate.io/confirm=GENERATION`.
 func (f *fleet) annotate(ctx context.Context, n *lab.Node, generation int64) {
 	GinkgoHelper()
-	nns, err := f.nodeState(ctx, n.Name)
-	Expect(err).NotTo(HaveOccurred())
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, v1.ConfirmAnnotation, generation)
-	Expect(f.Client.Patch(ctx, nns, client.RawPatch("application/merge-patch+json", patch))).To(Succeed())
+	Expect(f.Client.Patch(ctx, f.mustState(ctx, n), client.RawPatch("application/merge-patch+json", patch))).To(Succeed())
 }
 
 // writeByHand is what a person without policies writes.
