@@ -5,7 +5,6 @@ package suite
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -51,7 +51,7 @@ var _ = Describe("What no policy names", func() {
 		before := snap(ctx, n)
 		f.create(ctx, twoPolicy())
 		Expect(f.awaitFailing(ctx, n.Name, "two")).To(ContainSubstring("probing for"))
-		AddReportEntry("settled", notAsBefore(n))
+		f.expectRolledBack(ctx, n)
 		Expect(cmp.Diff(others(before, "eth1"), others(snap(ctx, n), "eth1"))).To(BeEmpty())
 	}, SpecTimeout(specTimeout))
 
@@ -107,7 +107,7 @@ var _ = Describe("What no policy names", func() {
 		message := f.awaitFailing(ctx, n.Name, "address")
 		AddReportEntry("said", message)
 		Expect(message).To(ContainSubstring("route 10.244.1.0/24 via 203.0.113.2 dev eth1 proto boot was dropped and cannot be put back"))
-		AddReportEntry("settled", notAsBefore(n))
+		f.expectRolledBack(ctx, n)
 		Expect(cmp.Diff(others(before, "eth1"), others(snap(ctx, n), "eth1"))).To(BeEmpty())
 	}, SpecTimeout(specTimeout))
 })
@@ -255,17 +255,12 @@ spec:
 `, window)
 }
 
-// notAsBefore are the handler's words about what a rollback left behind, for
-// the report.
-func notAsBefore(n *lab.Node) string {
+// expectRolledBack is for a failure after which nothing is left behind.
+func (f *fleet) expectRolledBack(ctx context.Context, n *lab.Node) {
 	GinkgoHelper()
-	raw, err := os.ReadFile(n.LogPath("handler"))
+	nns, err := f.nodeState(ctx, n.Name)
 	Expect(err).NotTo(HaveOccurred())
-	var found []string
-	for line := range strings.Lines(string(raw)) {
-		if strings.Contains(line, "not as before") || strings.Contains(line, `"transaction"`) {
-			found = append(found, line)
-		}
-	}
-	return strings.Join(found, "")
+	Expect(nns.Status.Transaction).NotTo(BeNil())
+	Expect(nns.Status.Transaction.Differences).To(BeEmpty())
+	Expect(nns.Status.Transaction.Result).To(Equal(v1.TransactionRolledBack))
 }

@@ -10,7 +10,7 @@ import (
 // the value before, Got the one after. What NetworkManager does not manage
 // (pods' interfaces) and what only counts down is left out. Of routes that
 // nobody configured the metric is left out too: it is chosen anew whenever a
-// device comes up.
+// device comes up. So is what a profile that says nothing adds to a NIC.
 func Diff(before, after State) []Difference {
 	one, other := leaves(inOrder(before)), leaves(inOrder(after))
 	paths := make([]string, 0, len(one))
@@ -28,7 +28,7 @@ func Diff(before, after State) []Difference {
 	for _, path := range paths {
 		want, had := one[path]
 		got, has := other[path]
-		if had && has && want == got {
+		if had && has && want == got || !had && takenOver(path, got) {
 			continue
 		}
 		if name, rest, nested := strings.Cut(path, "]."); nested && gone[name+"]"] && rest != "" {

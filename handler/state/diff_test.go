@@ -89,3 +89,35 @@ func TestDiffOfTwoReports(t *testing.T) {
 		})
 	}
 }
+
+// Each is what NetworkManager reported on the lab after a rollback, of a NIC
+// that it had only observed before.
+func TestAProfileThatSaysNothingIsNoDifference(t *testing.T) {
+	before := parse(t, `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up",
+		"ipv4":{"enabled":true,"address":[{"ip":"203.0.113.5","prefix-length":24}]},
+		"ipv6":{"enabled":true,"address":[{"ip":"2001:db8:1::5","prefix-length":64}]}}]}`)
+	for name, test := range map[string]struct {
+		ipv4, ipv6, more string
+		want             []string
+	}{
+		"what a profile means that says nothing": {
+			ipv4: `,"dhcp":false,"auto-route-metric":-1,"prefix-route-metric":-1`,
+			ipv6: `,"dhcp":false,"autoconf":false,"addr-gen-mode":"eui64","auto-route-metric":-1`,
+			more: `,"identifier":"mac-address","lldp":{"enabled":false},"wait-ip":"any"`,
+		},
+		"what a trial has left behind": {
+			ipv4: `,"dhcp":true`, more: `,"lldp":{"enabled":true}`,
+			want: []string{"interfaces[eth1].ipv4.dhcp: true should not be there", "interfaces[eth1].lldp.enabled: true should not be there"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := parse(t, `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up"`+test.more+`,
+				"ipv4":{"enabled":true,"address":[{"ip":"203.0.113.5","prefix-length":24}]`+test.ipv4+`},
+				"ipv6":{"enabled":true,"address":[{"ip":"2001:db8:1::5","prefix-length":64},
+					{"ip":"fe80::1","prefix-length":64,"protocol":"kernel_ll"}]`+test.ipv6+`}}]}`)
+			if diff := cmp.Diff(test.want, lines(state.Diff(before, after))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
