@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -91,7 +92,7 @@ func noteLink(link netlink.Link) Link {
 	a := link.Attrs()
 	noted := Link{
 		Name: a.Name, Index: a.Index, Master: a.MasterIndex, MTU: a.MTU, MAC: a.HardwareAddr.String(),
-		Up: a.RawFlags&unix.IFF_UP != 0, Carrier: a.RawFlags&unix.IFF_LOWER_UP != 0,
+		Up: a.RawFlags&unix.IFF_UP != 0, Carrier: a.RawFlags&unix.IFF_LOWER_UP != 0, IPv6Off: ipv6Off(a.Name),
 	}
 	if kind := link.Type(); kind != "device" {
 		noted.Kind = kind
@@ -100,6 +101,17 @@ func noteLink(link netlink.Link) Link {
 		noted.Parent = a.ParentIndex
 	}
 	return noted
+}
+
+// disableIPv6 is the kernel's switch of a link, in the network namespace that
+// reads it.
+func disableIPv6(link string) string { return "/proc/sys/net/ipv6/conf/" + link + "/disable_ipv6" }
+
+// ipv6Off is false as well where there is no switch: a kernel without IPv6, or
+// a link that has just gone.
+func ipv6Off(link string) bool {
+	text, err := os.ReadFile(disableIPv6(link))
+	return err == nil && strings.TrimSpace(string(text)) == "1"
 }
 
 // PutBack implements Keeper.
@@ -159,7 +171,12 @@ func putBackLink(loss Loss) error {
 		}
 	}
 	if want.Up && is.RawFlags&unix.IFF_UP == 0 {
-		return netlink.LinkSetUp(link)
+		if err := netlink.LinkSetUp(link); err != nil {
+			return err
+		}
+	}
+	if !want.IPv6Off && ipv6Off(is.Name) {
+		return os.WriteFile(disableIPv6(is.Name), []byte("0"), 0)
 	}
 	return nil
 }

@@ -44,6 +44,9 @@ func described(want, is Link, links index) string {
 	if want.MTU != is.MTU {
 		parts = append(parts, fmt.Sprintf("mtu %d", want.MTU))
 	}
+	if want.IPv6Off != is.IPv6Off {
+		parts = append(parts, "disable_ipv6 0")
+	}
 	return strings.Join(parts, ", ") + " of interface " + want.Name
 }
 

@@ -82,7 +82,11 @@ func (c *comparison) links(before []Link) []Loss {
 	var lost []Loss
 	for _, was := range before {
 		if c.named.mayRemake(was) {
-			continue // nmstate and NetworkManager see to it, and it is read back.
+			// nmstate and NetworkManager see to the rest, and it is read back.
+			if loss := c.ipv6(was); loss != nil {
+				lost = append(lost, *loss)
+			}
+			continue
 		}
 		is, there := c.is.byName[was.Name]
 		if !there {
@@ -98,6 +102,19 @@ func (c *comparison) links(before []Link) []Loss {
 		}
 	}
 	return lost
+}
+
+// ipv6 is what nmstate cannot tell of a link: without an address, IPv6 that is
+// on looks to it as if it were off. So it is compared once the change was taken
+// back.
+func (c *comparison) ipv6(was Link) *Loss {
+	is, there := c.is.byName[was.Name]
+	if !c.named.back || !there || is.Index != was.Index || was.IPv6Off || !is.IPv6Off {
+		return nil
+	}
+	want := is
+	want.IPv6Off = false
+	return &Loss{Link: &want, what: described(want, is, c.is), on: []string{was.Name}}
 }
 
 // stoodOnOurs tells whether a link vanished with one that the change names;
@@ -133,6 +150,7 @@ func (c *comparison) changed(was, is Link) *Loss {
 	}
 	if was.Kind != kindVeth && was.Kind != kindTun {
 		want.Up = is.Up || was.Up
+		want.IPv6Off = is.IPv6Off && was.IPv6Off
 		if !c.followsPorts(was) {
 			want.MTU = was.MTU
 		}

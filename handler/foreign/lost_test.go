@@ -271,6 +271,20 @@ func TestLostRoutes(t *testing.T) {
 	}
 }
 
+func TestLostIPv6(t *testing.T) {
+	off := func(name string) func(*node) *node {
+		return func(n *node) *node { return n.change(name, func(l *Link) { l.IPv6Off = true }) }
+	}
+	for name, c := range map[string]lostCase{
+		"of a named interface is the change's":                 {change: mtuOfEth1, after: off("eth1")},
+		"of a named interface comes back with its taking back": {change: mtuOfEth1, back: true, after: off("eth1"), lost: []string{"disable_ipv6 0 of interface eth1"}},
+		"of another interface is put back":                     {change: mtuOfEth1, after: off("eth0"), lost: []string{"disable_ipv6 0 of interface eth0"}},
+		"that was off stays off":                               {change: mtuOfEth1, back: true, before: off("eth1"), after: off("eth1")},
+	} {
+		t.Run(name, c.run)
+	}
+}
+
 func TestLostLinks(t *testing.T) {
 	for name, c := range map[string]lostCase{
 		"another MTU": {

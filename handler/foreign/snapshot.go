@@ -29,6 +29,9 @@ type Link struct {
 	MAC     string `json:"mac,omitempty"`
 	Up      bool   `json:"up,omitempty"`
 	Carrier bool   `json:"carrier,omitempty"`
+	// IPv6Off: the kernel's disable_ipv6. NetworkManager sets it for a profile
+	// without IPv6, and leaves it set when the profile goes.
+	IPv6Off bool `json:"ipv6Off,omitempty"`
 }
 
 // index finds links by number and by name.
