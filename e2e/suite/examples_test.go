@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,7 +20,6 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/docs"
-	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 )
 
 // Every example of the documentation is applied as a person would, on the lab
@@ -159,7 +156,7 @@ func (f *fleet) reach(ctx context.Context, example docs.Example, names []string)
 		f.awaitExampleFailing(ctx, names, outcome.Message)
 		if len(names) == 1 {
 			for _, n := range f.Nodes() {
-				f.awaitNamedAsBefore(ctx, n)
+				f.awaitAsBefore(ctx, n)
 			}
 		}
 		return
@@ -176,21 +173,6 @@ func (f *fleet) reach(ctx context.Context, example docs.Example, names []string)
 	marks, known := exampleMarks[example.Name]
 	Expect(known).To(BeTrue(), "exampleMarks has no line for %s", example.Name)
 	awaitKernel(ctx, f.node(), marks...)
-}
-
-// awaitNamedAsBefore is awaitAsBefore but for the multicast route that the
-// kernel gives a link with IPv6: NetworkManager, on rolling back, leaves IPv6
-// off on a NIC that had no profile before.
-func (f *fleet) awaitNamedAsBefore(ctx context.Context, n *lab.Node) {
-	GinkgoHelper()
-	own := func(line string) bool { return strings.Contains(line, `"dst":"ff00::/8"`) }
-	want := f.pristine[n.Name]
-	want.Kernel = slices.DeleteFunc(slices.Clone(want.Kernel), own)
-	Eventually(ctx, func(g Gomega) {
-		got := snap(ctx, n)
-		got.Kernel = slices.DeleteFunc(got.Kernel, own)
-		g.Expect(cmp.Diff(want, got)).To(BeEmpty())
-	}).Should(Succeed())
 }
 
 // awaitAvailable is kubectl wait --for condition=Available, and gives up at
