@@ -29,6 +29,10 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
+// fakeWindow is the probe window where a test says nothing: long enough for a
+// good change on a busy machine, since a bad one takes all of it.
+const fakeWindow = 1500 * time.Millisecond
+
 // host is a node's network in memory: interfaces by name, one checkpoint.
 type host struct {
 	mu         sync.Mutex
@@ -313,7 +317,7 @@ func (n *node) handler(options ...func(*Options)) (*Agent, context.CancelFunc) {
 	n.t.Cleanup(cancel)
 	o := Options{
 		Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, ctx}, Prober: probes{n.host}, Journal: mortalJournal{files, ctx},
-		Boot: n.boot, Clock: clock.RealClock{}, Spawn: func(task func()) { go task() }, Window: 300 * time.Millisecond,
+		Boot: n.boot, Clock: clock.RealClock{}, Spawn: func(task func()) { go task() }, Window: fakeWindow,
 	}
 	for _, option := range options {
 		option(&o)

@@ -151,7 +151,7 @@ func TestAHandlerThatDiesWhileItWaitsForAPersonIsFollowedByOneThatTakesTheChange
 	_, kill := n.handler()
 	n.wantProbed(2, "p", "", person)
 	n.asked(2)
-	if n.host.life != confirmTimeout+30*time.Second+300*time.Millisecond {
+	if n.host.life != confirmTimeout+30*time.Second+fakeWindow {
 		t.Errorf("the checkpoint lives %s", n.host.life)
 	}
 	kill()
