@@ -63,6 +63,24 @@ var _ = Describe("Probes of a policy", func() {
 			"http http://nobody.lab.example/: 192.0.2.1: answered NXDOMAIN", SpecTimeout(specTimeout)),
 	)
 
+	It("ask the name servers that the node has after the change, and no others", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		// Nobody is at that address, and NetworkManager still lists eth0's own server.
+		f.create(ctx, fmt.Sprintf(`
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: dead-name-server}
+spec:
+  probeTimeoutSeconds: %d
+  desiredState:
+    dns-resolver: {config: {server: [192.0.2.99]}}
+`, window))
+		got := f.awaitEnactment(ctx, n.Name, "dead-name-server", enactmentFailed)
+		Expect(said(got.Status.Conditions, v1.EnactmentFailing)).To(ContainSubstring("dns"))
+		f.awaitAsBefore(ctx, n)
+	}, SpecTimeout(specTimeout))
+
 	It("are the only ones where the default ones are dropped", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()

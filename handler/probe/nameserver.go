@@ -56,9 +56,15 @@ func askForNameServers(ctx context.Context, address string) ([]string, error) {
 	return entryServers(entries), nil
 }
 
-// entryServers lists the name servers of all entries; a link-local one gets
-// the link of its entry.
+// entryServers lists the name servers of the entries that count; a link-local
+// one gets the link of its entry. An entry of no interface and for no domain is
+// NetworkManager's global configuration (nmstate writes name servers there where
+// no profile may hold them): then the node asks nobody else, although the
+// interfaces' own servers are still listed.
 func entryServers(entries []map[string]dbus.Variant) []string {
+	if i := slices.IndexFunc(entries, isGlobal); i >= 0 {
+		entries = entries[i : i+1]
+	}
 	var servers []string
 	for _, entry := range entries {
 		addresses, _ := entry["nameservers"].Value().([]string) // There may be search domains only.
@@ -72,6 +78,13 @@ func entryServers(entries []map[string]dbus.Variant) []string {
 		}
 	}
 	return servers
+}
+
+func isGlobal(entry map[string]dbus.Variant) bool {
+	addresses, _ := entry["nameservers"].Value().([]string)
+	_, ofInterface := entry["interface"]
+	_, ofDomain := entry["domains"]
+	return len(addresses) > 0 && !ofInterface && !ofDomain
 }
 
 // resolvConfServers are the nameserver lines of a resolv.conf(5).

@@ -113,3 +113,30 @@ func TestNameServersComeFromNetworkManagerFirst(t *testing.T) {
 		})
 	}
 }
+
+func TestTheGlobalNameServersAreTheOnlyOnes(t *testing.T) {
+	entry := func(server string, more map[string]any) map[string]dbus.Variant {
+		tree := map[string]dbus.Variant{"nameservers": dbus.MakeVariant([]string{server})}
+		for key, value := range more {
+			tree[key] = dbus.MakeVariant(value)
+		}
+		return tree
+	}
+	global, ofEth0 := entry("192.0.2.99", nil), entry("192.0.2.1", map[string]any{"interface": "eth0"})
+	ofDomain := entry("192.0.2.7", map[string]any{"domains": []string{"example.com"}})
+	for sentence, c := range map[string]struct {
+		entries []map[string]dbus.Variant
+		want    []string
+	}{
+		"each interface's are asked":                        {[]map[string]dbus.Variant{ofEth0, ofDomain}, []string{"192.0.2.1", "192.0.2.7"}},
+		"with global ones an interface's are not used":      {[]map[string]dbus.Variant{global, ofEth0}, []string{"192.0.2.99"}},
+		"whatever comes first":                              {[]map[string]dbus.Variant{ofEth0, global}, []string{"192.0.2.99"}},
+		"a global search list without servers says nothing": {[]map[string]dbus.Variant{{}, ofEth0}, []string{"192.0.2.1"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, entryServers(c.entries)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
