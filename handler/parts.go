@@ -36,6 +36,8 @@ type parts struct {
 	scheme  *runtime.Scheme
 	backend *backend.Backend
 	journal *journal.Files
+	// revertHelper is the path of nmstate-revert, empty where there is none.
+	revertHelper string
 	// metrics takes those of the state handler; nil for none.
 	metrics prometheus.Registerer
 }
@@ -70,6 +72,7 @@ func newParts(_ context.Context, o options) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.revertHelper = helper
 	if p.backend, err = backend.New(backend.Options{Executable: executable, RevertHelper: helper}); err != nil {
 		return nil, err
 	}
@@ -143,7 +146,7 @@ func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithDe
 	}
 	policies := policy.New(policy.Options{
 		Client: c, Live: live, Node: node, Clock: clock, Events: events,
-		Captures: backend.Captures{}, Protected: p.options.protected,
+		Captures: backend.Captures{Helper: p.revertHelper}, Protected: p.options.protected,
 	})
 	return &handlers{state: state, policy: policies}, nil
 }

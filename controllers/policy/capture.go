@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ var errNoCaptures = errors.New("spec.capture: this handler cannot resolve captur
 
 // capture renders a policy that has captures. What the enactment shows of this
 // generation, for the same interfaces and values, is taken as it is.
-func (r *Reconciler) capture(made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy, before *v1.NodeNetworkConfigurationEnactmentStatus) (waiting string) {
+func (r *Reconciler) capture(ctx context.Context, made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy, before *v1.NodeNetworkConfigurationEnactmentStatus) (waiting string) {
 	if before != nil && maps.Equal(before.Variables, made.variables) && slices.Equal(before.MatchedInterfaces, made.matched) {
 		made.Rendering, made.err = desired.Render(before.DesiredState.Raw, policy.Spec.Priority, false)
 		made.captured = before.CapturedStates
@@ -31,11 +32,11 @@ func (r *Reconciler) capture(made *rendering, g *gathered, policy *v1.NodeNetwor
 	if g.filtersVLANs() == nil || g.state.Status.CurrentState.IsZero() {
 		return waitingForReport
 	}
-	made.err = r.resolve(made, g, policy)
+	made.err = r.resolve(ctx, made, g, policy)
 	return ""
 }
 
-func (r *Reconciler) resolve(made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) error {
+func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) error {
 	captures, err := desired.FillCaptures(policy.Spec.Capture, made.variables)
 	if err != nil {
 		return err
@@ -52,11 +53,11 @@ func (r *Reconciler) resolve(made *rendering, g *gathered, policy *v1.NodeNetwor
 	if err != nil {
 		return fmt.Errorf("resolving spec.capture: %w", err)
 	}
-	resolved, captured, err := r.Captures.Resolve(raw, current)
+	resolved, captured, err := r.Captures.Resolve(ctx, raw, current)
 	if err != nil {
 		return fmt.Errorf("resolving spec.capture: %w", err)
 	}
-	if len(captured) > 0 { // libnmstate's C library does not tell them.
+	if len(captured) > 0 { // Without the helper nobody tells them.
 		made.captured = make(map[string]v1.CapturedState, len(captured))
 	}
 	for name, value := range captured {

@@ -112,7 +112,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 		}
 		uids[policy.UID] = true
 		g.policies[policy.Name] = policy
-		rendered := r.render(m, g, policy)
+		rendered := r.render(ctx, m, g, policy)
 		open = open || rendered.Waiting != "" || rendered.ReadsReport() || m.renderings[policy.UID].open
 		g.input.Policies = append(g.input.Policies, rendered)
 	}

@@ -302,7 +302,7 @@ func (f *captures) count() int {
 	return f.calls
 }
 
-func (f *captures) Resolve(policyJSON []byte, _ state.State) (state.State, map[string]state.State, error) {
+func (f *captures) Resolve(_ context.Context, policyJSON []byte, _ state.State) (state.State, map[string]state.State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++

@@ -32,7 +32,7 @@ type Captures interface {
 	// Resolve renders a policy, given as JSON with the keys capture and
 	// desiredState, against the node's current state. The error is in words
 	// for the policy's author.
-	Resolve(policyJSON []byte, current state.State) (rendered state.State, captured map[string]state.State, err error)
+	Resolve(ctx context.Context, policyJSON []byte, current state.State) (rendered state.State, captured map[string]state.State, err error)
 }
 
 // Recorder records events; the manager's event recorder is one.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,7 +37,7 @@ type rendering struct {
 // render reads and completes a policy, unless it was done before. What the
 // node's report says is asked once for a generation: the change that it leads
 // to may alter it. Only a match that selects nothing is tried again.
-func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) desired.Policy {
+func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) desired.Policy {
 	p := desired.Policy{
 		Name: policy.Name, UID: policy.UID, Generation: policy.Generation,
 		Priority: policy.Spec.Priority, Created: policy.CreationTimestamp.Time,
@@ -62,7 +63,7 @@ func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfig
 		if shared, same := r.shared.find(policy, made.filters); same {
 			made = shared
 		} else {
-			if p.Waiting = r.make(&made, g, policy); p.Waiting != "" {
+			if p.Waiting = r.make(ctx, &made, g, policy); p.Waiting != "" {
 				return p
 			}
 			r.shared.keep(policy, made)
@@ -82,7 +83,7 @@ func (r *Reconciler) render(m *memory, g *gathered, policy *v1.NodeNetworkConfig
 // make renders the policy, in this order: variables, so that captures may use
 // them; match, since only then is it known which captures' templates there
 // are; captures. It returns what it waits for.
-func (r *Reconciler) make(made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) (waiting string) {
+func (r *Reconciler) make(ctx context.Context, made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) (waiting string) {
 	before := resolvedBefore(g, policy)
 	if before != nil && len(made.matched) == 0 {
 		made.matched = before.MatchedInterfaces
@@ -105,7 +106,7 @@ func (r *Reconciler) make(made *rendering, g *gathered, policy *v1.NodeNetworkCo
 	case policy.Spec.AutoConfig != nil:
 		waiting = r.configure(made, g, policy, before)
 	case len(policy.Spec.Capture) > 0:
-		waiting = r.capture(made, g, policy, before)
+		waiting = r.capture(ctx, made, g, policy, before)
 	default:
 		var wanted []byte
 		if wanted, made.err = expand(made, policy, nil); made.err == nil {

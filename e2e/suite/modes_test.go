@@ -50,10 +50,10 @@ var _ = Describe("In centralized mode", func() {
 		GinkgoWriter.Println(controlplane.Summary(requests))
 	}, SpecTimeout(specTimeout))
 
-	It("captures are resolved by the controllers, from what the node reported", func(ctx SpecContext) {
+	DescribeTable("captures are resolved from what the node reported, and told", func(ctx SpecContext, mode string) {
 		f := take(ctx, oneNode)
 		n := f.node()
-		f.switchTo(ctx, cluster.Centralized)
+		f.switchTo(ctx, mode)
 		f.create(ctx, `
 apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
@@ -69,9 +69,13 @@ spec:
       state: up
       mtu: 1400
 `)
-		f.awaitEnactment(ctx, n.Name, "captured", enactmentSuccess)
+		enactment := f.awaitEnactment(ctx, n.Name, "captured", enactmentSuccess)
+		Expect(string(enactment.Status.CapturedStates["side"].State.Raw)).To(And(ContainSubstring(`"name":"eth1"`), Not(ContainSubstring("eth0"))))
 		awaitKernel(ctx, n, []string{`link {`, `"ifname":"eth1"`, `"mtu":1400`})
-	}, SpecTimeout(specTimeout))
+	},
+		Entry("by the handler", cluster.Distributed, SpecTimeout(specTimeout)),
+		Entry("by the controllers in centralized mode", cluster.Centralized, SpecTimeout(specTimeout)),
+	)
 
 	It("a cluster comes from the other mode and goes back, and nothing is applied again", func(ctx SpecContext) {
 		f := take(ctx, oneNode)

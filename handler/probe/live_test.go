@@ -105,14 +105,29 @@ func TestParseNameServers(t *testing.T) {
 }
 
 func TestNetworkManagersEntries(t *testing.T) {
-	got := entryServers([]map[string]dbus.Variant{
-		{"nameservers": dbus.MakeVariant([]string{"192.0.2.1", "fe80::1"}), "interface": dbus.MakeVariant("eth0")},
-		{"domains": dbus.MakeVariant([]string{"example.com"})},
-		{"nameservers": dbus.MakeVariant([]string{"192.0.2.2"})},
-		{"nameservers": dbus.MakeVariant(7)},
-	})
-	if diff := cmp.Diff([]string{"192.0.2.1", "fe80::1%eth0", "192.0.2.2"}, got); diff != "" {
-		t.Error(diff)
+	link := map[string]dbus.Variant{"nameservers": dbus.MakeVariant([]string{"192.0.2.1", "fe80::1"}), "interface": dbus.MakeVariant("eth0")}
+	tests := map[string]struct {
+		entries []map[string]dbus.Variant
+		want    []string
+	}{
+		"those of every interface count, a link-local one with its link": {
+			[]map[string]dbus.Variant{
+				link, {"domains": dbus.MakeVariant([]string{"example.com"})}, {"nameservers": dbus.MakeVariant(7)},
+				{"nameservers": dbus.MakeVariant([]string{"192.0.2.2"}), "domains": dbus.MakeVariant([]string{"example.com"})},
+			},
+			[]string{"192.0.2.1", "fe80::1%eth0", "192.0.2.2"},
+		},
+		"global ones are the only ones": {
+			[]map[string]dbus.Variant{link, {"nameservers": dbus.MakeVariant([]string{"192.0.2.2"})}},
+			[]string{"192.0.2.2"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, entryServers(test.entries)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -23,6 +23,8 @@
 // # Without the revert helper
 //
 // nmstate computes an exact way back only in Rust, hence the helper process.
+// The helper resolves captures as well (Captures): the C library tells neither
+// the captured states nor what of a policy the node has already.
 // A handler without one (Options.RevertHelper empty) reverts to the state from
 // before of the interfaces that the change names, of their ports and of their
 // routes, DNS and rules. That misses what nmstate changes in passing and is

@@ -30,9 +30,14 @@ func (b *Backend) runHelper(ctx context.Context, desired, current state.State) (
 	if err == nil {
 		return state.Parse(out)
 	}
+	return state.State{}, helperFailed(err)
+}
+
+// helperFailed is the helper's error in nmstate's words, where it said any.
+func helperFailed(err error) error {
 	var refused failure
 	if json.Unmarshal([]byte(failedWord(err)), &refused) == nil && refused.Kind != "" {
-		return state.State{}, classified(refused)
+		return classified(refused)
 	}
-	return state.State{}, err
+	return err
 }

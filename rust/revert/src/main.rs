@@ -3,13 +3,19 @@
 //! Standard input: `{"desired": STATE, "current": STATE}`.
 //! Standard output: the state that takes a node from "desired applied on
 //! current" back to current. Nothing is read from or changed on the node.
+//!
+//! `nmstate-revert resolve` reads `{"policy": POLICY, "current": STATE}` and
+//! writes `{"desired": STATE, "captured": {NAME: STATE}}`: what the policy comes
+//! to, whole (the C interface leaves out what current has already), and what
+//! each of its captures is.
 //! An error is one JSON line `{"kind", "message"}` on standard error and exit
 //! code 1; a kind is one of nmstate's own.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use nmstate::{ErrorKind, NetworkState, NmstateError};
+use nmstate::{ErrorKind, NetworkPolicy, NetworkState, NmstateError};
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
@@ -17,6 +23,19 @@ use serde::{Deserialize, Serialize};
 struct Request {
     desired: NetworkState,
     current: NetworkState,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resolve {
+    policy: NetworkPolicy,
+    current: NetworkState,
+}
+
+#[derive(Serialize)]
+struct Resolved {
+    desired: NetworkState,
+    captured: BTreeMap<String, NetworkState>,
 }
 
 #[derive(Serialize)]
@@ -56,10 +75,24 @@ fn revert(input: &str) -> Result<String, Failure> {
     serde_json::to_string(&reverted).map_err(invalid)
 }
 
+fn resolve(input: &str) -> Result<String, Failure> {
+    let request: Resolve = serde_json::from_str(input).map_err(invalid)?;
+    let captured = request.policy.capture.execute(&request.current)?;
+    let desired = request.policy.desired.fill_with_captured_data(&captured)?;
+    let resolved = Resolved {
+        desired,
+        captured: captured.into_iter().collect(),
+    };
+    serde_json::to_string(&resolved).map_err(invalid)
+}
+
 fn run() -> Result<(), Failure> {
     let mut input = String::new();
     io::stdin().read_to_string(&mut input)?;
-    let output = revert(&input)?;
+    let output = match std::env::args().nth(1).as_deref() {
+        Some("resolve") => resolve(&input)?,
+        _ => revert(&input)?,
+    };
     writeln!(io::stdout(), "{output}")?;
     Ok(())
 }
@@ -78,7 +111,18 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::revert;
+    use super::{resolve, revert};
+
+    #[test]
+    fn a_policy_is_whole_although_the_node_has_it_and_its_captures_are_told() {
+        let out = resolve(
+            r#"{"policy": {"capture": {"nic": "interfaces.name == \"eth1\""},
+                           "desiredState": {"interfaces": [{"name": "{{ capture.nic.interfaces.0.name }}", "type": "ethernet", "state": "up", "mtu": 1500}]}},
+                "current": {"interfaces": [{"name": "eth0", "type": "ethernet", "state": "up"},
+                                           {"name": "eth1", "type": "ethernet", "state": "up", "mtu": 1500}]}}"#,
+        );
+        assert!(out.is_ok_and(|s| s.matches("eth1").count() == 2 && !s.contains("eth0")));
+    }
 
     #[test]
     fn a_changed_address_goes_back() {
