@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -92,3 +94,15 @@ var _ = AfterSuite(func(ctx SpecContext) {
 		kept.drop(ctx)
 	}
 }, NodeTimeout(time.Minute))
+
+// Ginkgo tells why a spec was skipped only where it tells everything. These
+// lines are for people and for hack/testsummary, which joins them by reason.
+var _ = ReportAfterSuite("skipped specs", func(report Report) {
+	var lines []string
+	for _, spec := range report.SpecReports {
+		if reason := spec.FailureMessage(); spec.State.Is(types.SpecStateSkipped) && reason != "" {
+			lines = append(lines, fmt.Sprintf("\n[SKIPPED] %s (spec: %s)", strings.Join(strings.Fields(reason), " "), spec.FullText()))
+		}
+	}
+	fmt.Print(strings.Join(lines, "")) // On lines of their own: Ginkgo may be in the middle of one.
+})

@@ -16,14 +16,15 @@ var (
 	bullet = regexp.MustCompile(`^• .*\[([0-9.]+) seconds\]`)
 	ruler  = regexp.MustCompile(`(?m)^-{20,}\n`)
 	gone   = regexp.MustCompile(`\[(FAILED|PANICKED|TIMEDOUT|INTERRUPTED)\]`)
-	why    = regexp.MustCompile(`(?m)^\s*\[SKIPPED\] (.+)$`)
+	why    = regexp.MustCompile(`(?m)^\s*\[SKIPPED\] (.+?)(?: \(spec: (.+)\))?$`)
 )
 
 // specs are the counts of one suite.
 type specs struct {
 	passed, failed, skipped int
-	// reasons are those of skipped specs, as far as the suite tells them.
-	reasons []string
+	// skips are the skipped specs, as far as the suite tells them; a name is empty
+	// where it tells the reason only.
+	skips []outcome
 }
 
 func specsOf(output string) (specs, bool) {
@@ -36,8 +37,16 @@ func specsOf(output string) (specs, bool) {
 		// Ginkgo counts as skipped what another run of the suite has.
 		all.skipped -= number(part[2]) - number(part[1])
 	}
-	for _, reason := range why.FindAllStringSubmatch(output, -1) {
-		all.reasons = append(all.reasons, reason[1])
+	var named []outcome
+	for _, skip := range why.FindAllStringSubmatch(output, -1) {
+		all.skips = append(all.skips, outcome{name: skip[2], text: skip[1]})
+		if skip[2] != "" {
+			named = append(named, outcome{name: skip[2], text: skip[1]})
+		}
+	}
+	if len(named) > 0 {
+		// The suite's own report; what Ginkgo printed before is the same once more.
+		all.skips = named
 	}
 	return all, true
 }

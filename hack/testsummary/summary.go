@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -133,11 +134,11 @@ func (s *Summary) endSuite(name string, at event, suite specs) {
 		s.failed += max(0, suite.failed-1)
 	}
 	for i := range suite.skipped {
-		reason := ""
-		if i < len(suite.reasons) {
-			reason = suite.reasons[i]
+		var skip outcome
+		if i < len(suite.skips) {
+			skip = suite.skips[i]
 		}
-		s.skip(short(name), reason)
+		s.skip(cmp.Or(skip.name, short(name)), skip.text)
 	}
 }
 

@@ -157,6 +157,31 @@ Skipped, by reason:
 7 passed, 1 failed, 1 skipped (20s in tests)
 `,
 		},
+		"the skipped specs of a Ginkgo suite are named where the suite reports them": {
+			input: `
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"Will run 3 of 9 specs\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"S [SKIPPED] [0.001 seconds]\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"  [SKIPPED] needs bond: no (such) link\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"------------------------------\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"[SKIPPED] needs bond: no (such) link (spec: Example 103-bond comes (late))\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"[SKIPPED] needs vrf: not supported (spec: Example vrf)\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"[SKIPPED] needs bond: no (such) link (spec: Example auto)\n"}
+{"Action":"output","Package":"p","Test":"TestSuite","Output":"SUCCESS! -- 0 Passed | 0 Failed | 0 Pending | 9 Skipped\n"}
+{"Action":"pass","Package":"p","Test":"TestSuite"}
+{"Action":"pass","Package":"p","Elapsed":20}`,
+			want: `
+pass  p                                               3 tests   20.0 s
+
+Skipped, by reason:
+  needs bond: no (such) link
+      Example 103-bond comes (late), Example auto
+  needs vrf: not supported
+      Example vrf
+
+0 passed, 0 failed, 3 skipped (20s in tests)
+`,
+			ok: true,
+		},
 		"what another half of a Ginkgo suite has is not skipped": {
 			input: `
 {"Action":"output","Package":"p","Test":"TestSuite","Output":"Will run 2 of 9 specs\n"}
