@@ -11,6 +11,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 )
 
@@ -34,7 +35,7 @@ func daemon(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("preparing the handler: %w", err)
 	}
-	h, err := p.handlers(mgr.GetClient(), mgr.GetAPIReader(), clock.RealClock{}, mgr.GetEventRecorder("nmstate-handler"))
+	h, err := p.handlers(mgr.GetClient(), mgr.GetAPIReader(), deadline.On(clock.RealClock{}), mgr.GetEventRecorder("nmstate-handler"))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 )
 
 // oncePoll is how often a pass looks whether somebody else (the rollout
@@ -39,7 +41,7 @@ func pass(ctx context.Context, o options, last *verdict) error {
 	if err != nil {
 		return fmt.Errorf("reaching the API server: %w", err)
 	}
-	h, err := p.handlers(direct, direct, clock.RealClock{}, nil)
+	h, err := p.handlers(direct, direct, deadline.On(clock.RealClock{}), nil)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -23,6 +22,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
@@ -120,7 +120,7 @@ type handlers struct {
 	policy *policy.Reconciler
 }
 
-func (p *parts) handlers(c client.Client, live client.Reader, clock clock.WithDelayedExecution, events policy.Recorder) (*handlers, error) {
+func (p *parts) handlers(c client.Client, live client.Reader, clock deadline.Clock, events policy.Recorder) (*handlers, error) {
 	node := p.options.node
 	prober := probe.New(probe.Options{
 		Clock: clock, DNSHost: p.options.dnsHost, KubeConfig: p.config, NodeName: node,

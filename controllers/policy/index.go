@@ -15,7 +15,8 @@ import (
 // each turn would walk over half a million.
 const nodeIndex = v1.EnactmentNodeLabel
 
-func indexByNode(ctx context.Context, indexer client.FieldIndexer) error {
+// Index makes the cache list enactments by node, which turns go by from then on.
+func (r *Reconciler) Index(ctx context.Context, indexer client.FieldIndexer) error {
 	err := indexer.IndexField(ctx, &v1.NodeNetworkConfigurationEnactment{}, nodeIndex, func(object client.Object) []string {
 		if label, ok := object.GetLabels()[v1.EnactmentNodeLabel]; ok {
 			return []string{label}
@@ -25,6 +26,7 @@ func indexByNode(ctx context.Context, indexer client.FieldIndexer) error {
 	if err != nil {
 		return fmt.Errorf("indexing the enactments by node: %w", err)
 	}
+	r.indexed = true
 	return nil
 }
 

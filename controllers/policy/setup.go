@@ -3,7 +3,6 @@ package policy
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -24,6 +22,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
 const (
@@ -78,23 +77,24 @@ func withoutLoad(object any) (any, error) {
 // something changed that a decision about it depends on. The manager must not
 // run yet.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
-	if err := indexByNode(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := r.Index(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	r.indexed = true
+	return r.Controller().Complete(mgr, r)
+}
+
+// Controller is when the policy handler takes its turns.
+func (r *Reconciler) Controller() watch.Controller {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstErrorRetry, lastErrorRetry)
-	err := ctrl.NewControllerManagedBy(mgr).
-		Named("policy").
-		WithOptions(controller.Options{RateLimiter: limiter, MaxConcurrentReconciles: r.workers()}).
-		Watches(&corev1.Node{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(nodeChanged())).
-		Watches(&v1.NodeNetworkState{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(r.stateChanged())).
-		Watches(&v1.NodeNetworkConfigurationEnactment{}, handler.EnqueueRequestsFromMapFunc(nodeOfEnactment), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1.NodeNetworkConfigurationPolicy{}, handler.EnqueueRequestsFromMapFunc(r.nodesOfPolicy), builder.WithPredicates(policyChanged())).
-		Complete(r)
-	if err != nil {
-		return fmt.Errorf("setting up the policy handler: %w", err)
+	return watch.Controller{
+		Name: "policy", Options: controller.Options{RateLimiter: limiter, MaxConcurrentReconciles: r.workers()},
+		Watches: []watch.Watch{
+			{Object: &corev1.Node{}, Predicate: nodeChanged(), Handler: &handler.EnqueueRequestForObject{}},
+			{Object: &v1.NodeNetworkState{}, Predicate: r.stateChanged(), Handler: &handler.EnqueueRequestForObject{}},
+			{Object: &v1.NodeNetworkConfigurationEnactment{}, Predicate: predicate.GenerationChangedPredicate{}, Handler: handler.EnqueueRequestsFromMapFunc(nodeOfEnactment)},
+			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: policyChanged(), Handler: handler.EnqueueRequestsFromMapFunc(r.nodesOfPolicy)},
+		},
 	}
-	return nil
 }
 
 func (r *Reconciler) workers() int {

@@ -13,7 +13,9 @@ import (
 // label by looking at the enactments of all policies.
 const policyIndex = v1.EnactmentPolicyLabel
 
-func indexByPolicy(ctx context.Context, indexer client.FieldIndexer) error {
+// Index makes the cache list enactments by policy, which plans go by from then
+// on.
+func (r *Reconciler) Index(ctx context.Context, indexer client.FieldIndexer) error {
 	err := indexer.IndexField(ctx, &v1.NodeNetworkConfigurationEnactment{}, policyIndex, func(object client.Object) []string {
 		if name := object.GetLabels()[v1.EnactmentPolicyLabel]; name != "" {
 			return []string{name}
@@ -23,6 +25,7 @@ func indexByPolicy(ctx context.Context, indexer client.FieldIndexer) error {
 	if err != nil {
 		return fmt.Errorf("indexing the enactments by policy: %w", err)
 	}
+	r.indexed = true
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -20,6 +19,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
 // reconcileTimeout is what one plan may take to be written, thousands of grants
@@ -31,19 +31,22 @@ const reconcileTimeout = 5 * time.Minute
 // something that a plan depends on.
 // The manager must not run yet.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
-	if err := indexByPolicy(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := r.Index(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	r.indexed = true
-	return ctrl.NewControllerManagedBy(mgr).
-		Named("rollout").
-		For(&v1.NodeNetworkConfigurationPolicy{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1.NodeNetworkConfigurationEnactment{},
-			handler.EnqueueRequestsFromMapFunc(policyOf), builder.WithPredicates(enactmentChanges())).
-		Watches(&corev1.Node{},
-			handler.EnqueueRequestsFromMapFunc(r.policiesFor), builder.WithPredicates(nodeChanges())).
-		WithOptions(controller.Options{ReconciliationTimeout: reconcileTimeout}).
-		Complete(r)
+	return r.Controller().Complete(mgr, r)
+}
+
+// Controller is when the rollout controller takes its turns.
+func (r *Reconciler) Controller() watch.Controller {
+	return watch.Controller{
+		Name: "rollout", Options: controller.Options{ReconciliationTimeout: reconcileTimeout},
+		Watches: []watch.Watch{
+			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: predicate.GenerationChangedPredicate{}, Handler: &handler.EnqueueRequestForObject{}},
+			{Object: &v1.NodeNetworkConfigurationEnactment{}, Predicate: enactmentChanges(), Handler: handler.EnqueueRequestsFromMapFunc(policyOf)},
+			{Object: &corev1.Node{}, Predicate: nodeChanges(), Handler: handler.EnqueueRequestsFromMapFunc(r.policiesFor)},
+		},
+	}
 }
 
 // Cached keeps out of the manager's cache what no plan reads: an enactment

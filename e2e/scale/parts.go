@@ -20,6 +20,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 )
 
 // The programs' user agents, by which the audit log tells them apart.
@@ -67,7 +68,7 @@ func (b *Bench) startHandler(ctx context.Context, node string) error {
 	}
 	h, wall := newHost(), clock.RealClock{}
 	state, err := agent.New(agent.Options{
-		Node: node, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Backend: h, Prober: h, Journal: h, Boot: h, Clock: wall,
+		Node: node, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Backend: h, Prober: h, Journal: h, Boot: h, Clock: deadline.On(wall),
 		Spawn: func(task func()) { go task() }, Window: 10 * time.Second, Version: "scale", BridgeVLANFiltering: new(true),
 	})
 	if err != nil {
@@ -77,7 +78,7 @@ func (b *Bench) startHandler(ctx context.Context, node string) error {
 		return err
 	}
 	policies := policy.New(policy.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Node: node, Clock: wall, Events: mgr.GetEventRecorder("nmstate-handler"),
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Node: node, Clock: deadline.On(wall), Events: mgr.GetEventRecorder("nmstate-handler"),
 	})
 	if err := policies.SetupWithManager(ctx, mgr); err != nil {
 		return err

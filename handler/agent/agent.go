@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
@@ -35,7 +35,7 @@ type Options struct {
 	// about it.
 	Foreign foreign.Keeper
 	Boot    journal.Boot
-	Clock   clock.WithDelayedExecution
+	Clock   deadline.Clock
 	// Spawn runs a task beside the turns.
 	Spawn func(task func())
 	// Window is how long the probes may take where the desired state does not say.
@@ -90,14 +90,17 @@ type Agent struct {
 	inbox inbox
 	tasks tasks
 	warm  baseline
-	// wake asks for a turn; it never blocks.
-	wake chan event.GenericEvent
+	// wake asks for a turn, of whoever waits here or of the manager; asking
+	// never blocks.
+	wake    chan struct{}
+	manager chan event.GenericEvent
 }
 
 // New makes the agent from what the node's journal holds. What it finds open
 // is taken back by Recover.
 func New(options Options) (*Agent, error) {
-	a := &Agent{Options: options, machine: txn.State{Phase: txn.Idle}, wake: make(chan event.GenericEvent, 1)}
+	a := &Agent{Options: options, machine: txn.State{Phase: txn.Idle}, wake: make(chan struct{}, 1)}
+	a.manager = make(chan event.GenericEvent, 1)
 	a.inbox.dirty = true
 	a.warm.clock = options.Clock
 	a.inbox.calm = options.Clock.Now().Add(options.Damping.orDefault().Calm)
@@ -120,11 +123,15 @@ func New(options Options) (*Agent, error) {
 // Reconcile takes a turn. It implements reconcile.Reconciler; the request is
 // always about this node.
 func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	a.turn.Lock()
+	if !a.takeTurn(ctx) {
+		return reconcile.Result{}, ctx.Err()
+	}
 	defer a.turn.Unlock()
 
 	if a.left != nil {
-		return a.reportOnly(ctx)
+		// Recover needs the next turn, so this one waits for no API server.
+		a.reportMeanwhile(ctx)
+		return reconcile.Result{RequeueAfter: recoverPoll}, nil
 	}
 	a.drain(ctx)
 	if a.machine.Running() {

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -88,8 +90,8 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 			entry.Before = before.JSON()
 		}
 		var good []string
-		for name, ok := range passed {
-			if ok {
+		for _, name := range slices.Sorted(maps.Keys(passed)) {
+			if passed[name] {
 				good = append(good, name)
 			}
 		}

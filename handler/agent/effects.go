@@ -294,12 +294,7 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 			}
 			return settled
 		}
-		timer := a.Clock.NewTimer(settleInterval)
-		select {
-		case <-timer.C():
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		a.Clock.Wait(ctx, nil, settleInterval)
 	}
 }
 

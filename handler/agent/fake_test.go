@@ -24,6 +24,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -317,7 +318,7 @@ func (n *node) handler(options ...func(*Options)) (*Agent, context.CancelFunc) {
 	n.t.Cleanup(cancel)
 	o := Options{
 		Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, ctx}, Prober: probes{n.host}, Journal: mortalJournal{files, ctx},
-		Boot: n.boot, Clock: clock.RealClock{}, Spawn: func(task func()) { go task() }, Window: fakeWindow,
+		Boot: n.boot, Clock: deadline.On(clock.RealClock{}), Spawn: func(task func()) { go task() }, Window: fakeWindow,
 	}
 	for _, option := range options {
 		option(&o)
@@ -337,7 +338,7 @@ func (n *node) handler(options ...func(*Options)) (*Agent, context.CancelFunc) {
 			if _, err := a.Reconcile(ctx, reconcile.Request{}); err != nil && ctx.Err() == nil {
 				n.t.Logf("turn: %v", err)
 			}
-			a.pause(ctx, 20*time.Millisecond)
+			a.Clock.Wait(ctx, a.wake, 20*time.Millisecond)
 		}
 	}()
 	return a, cancel

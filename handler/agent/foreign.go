@@ -117,7 +117,7 @@ func (a *Agent) keepForeign(ctx context.Context, entry journal.Entry) error {
 				return nil
 			}
 		}
-		ended := !now.Before(whole.Add(foreignPatience)) || !a.sleep(ctx, foreignInterval)
+		ended := !now.Before(whole.Add(foreignPatience)) || !a.Clock.Wait(ctx, nil, foreignInterval)
 		if ended && len(lost) > 0 {
 			return fmt.Errorf("%s: %s", txn.Foreign, strings.Join(lost, "; "))
 		}
@@ -206,16 +206,4 @@ func bounded(lines []string) []string {
 		return lines
 	}
 	return append(lines[:most:most], fmt.Sprintf("and %d more", len(lines)-most))
-}
-
-// sleep returns false when ctx ended first.
-func (a *Agent) sleep(ctx context.Context, d time.Duration) bool {
-	timer := a.Clock.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
 }

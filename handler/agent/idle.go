@@ -61,12 +61,12 @@ func soonest(a, b time.Duration) time.Duration {
 }
 
 // reportOnly is a turn while Recover still waits for NetworkManager.
-func (a *Agent) reportOnly(ctx context.Context) (reconcile.Result, error) {
+func (a *Agent) reportOnly(ctx context.Context) error {
 	nns, err := a.nodeState(ctx)
 	if err == nil && nns != nil && managed(nns) {
 		err = a.report(ctx, nns)
 	}
-	return reconcile.Result{RequeueAfter: recoverPoll}, err
+	return err
 }
 
 // reportMeanwhile reports what it can while the way back waits, and never
@@ -76,7 +76,7 @@ func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
 	shortCtx, cancel := deadline.After(ctx, a.Clock, reportAttempt)
 	defer cancel()
 	a.shown = nil // What was read back is not proven.
-	if _, err := a.reportOnly(shortCtx); err != nil {
+	if err := a.reportOnly(shortCtx); err != nil {
 		logf.FromContext(ctx).V(1).Info("the node cannot be reported now", "cause", err.Error())
 	}
 	return reconcile.Result{RequeueAfter: a.untilTick()}

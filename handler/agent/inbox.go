@@ -157,8 +157,12 @@ func (a *Agent) poke() {
 	object := &v1.NodeNetworkState{}
 	object.Name = a.Node
 	select {
-	case a.wake <- event.GenericEvent{Object: object}:
+	case a.manager <- event.GenericEvent{Object: object}:
 	default: // A turn is asked for already.
+	}
+	select {
+	case a.wake <- struct{}{}:
+	default:
 	}
 }
 

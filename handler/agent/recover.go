@@ -12,6 +12,10 @@ import (
 // recoverPoll is how often Recover looks whether NetworkManager is there.
 const recoverPoll = 500 * time.Millisecond
 
+// turnPoll is how often it is looked whether the turn is free. Turns meet only
+// while what an earlier process left open is taken back.
+const turnPoll = 20 * time.Millisecond
+
 // Recover takes back what an earlier process left open. It needs neither the
 // API server nor the manager, and returns when the node is as committed, or
 // when ctx ends.
@@ -25,14 +29,16 @@ func (a *Agent) Recover(ctx context.Context) error {
 		if _, err := a.Backend.Instance(ctx); err == nil {
 			break
 		}
-		if !a.pause(ctx, recoverPoll) {
+		if !a.Clock.Wait(ctx, a.wake, recoverPoll) {
 			return ctx.Err()
 		}
 	}
 	_, err := a.ours(ctx, entry)
 	entry.Transaction.Lost = entry.Transaction.Lost || a.lost(ctx, entry)
 
-	a.turn.Lock()
+	if !a.takeTurn(ctx) {
+		return ctx.Err()
+	}
 	a.entry, a.left = entry, nil
 	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: err == nil})
 	a.turn.Unlock()
@@ -44,7 +50,7 @@ func (a *Agent) Recover(ctx context.Context) error {
 // would wait in it for the API server that the change has just cut off.
 func (a *Agent) Complete(ctx context.Context) error {
 	for a.turnUntilIdle(ctx) {
-		if !a.pause(ctx, recoverPoll) {
+		if !a.Clock.Wait(ctx, a.wake, recoverPoll) {
 			return ctx.Err()
 		}
 	}
@@ -54,7 +60,9 @@ func (a *Agent) Complete(ctx context.Context) error {
 // turnUntilIdle takes a turn that waits for no API server and tells whether the
 // transaction still runs.
 func (a *Agent) turnUntilIdle(ctx context.Context) bool {
-	a.turn.Lock()
+	if !a.takeTurn(ctx) {
+		return true
+	}
 	defer a.turn.Unlock()
 	a.drain(ctx)
 	if a.machine.AwaitsConfirmation() {
@@ -63,15 +71,12 @@ func (a *Agent) turnUntilIdle(ctx context.Context) bool {
 	return a.machine.Running()
 }
 
-// pause waits for the time or for news, whichever comes first.
-func (a *Agent) pause(ctx context.Context, d time.Duration) bool {
-	timer := a.Clock.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-a.wake:
-	case <-timer.C():
+// takeTurn waits until nobody else takes a turn; false when ctx ended first.
+func (a *Agent) takeTurn(ctx context.Context) bool {
+	for !a.turn.TryLock() {
+		if !a.Clock.Wait(ctx, nil, turnPoll) {
+			return false
+		}
 	}
 	return true
 }
@@ -79,10 +84,12 @@ func (a *Agent) pause(ctx context.Context, d time.Duration) bool {
 // Busy tells whether something is under way that the node or the API server
 // has not heard the end of.
 func (a *Agent) Busy() bool {
-	a.turn.Lock()
+	if !a.turn.TryLock() {
+		return true
+	}
 	defer a.turn.Unlock()
 	return a.left != nil || a.machine.Running() || a.unreported
 }
 
 // Wait waits for news from the node, at most so long; false when ctx ended.
-func (a *Agent) Wait(ctx context.Context, d time.Duration) bool { return a.pause(ctx, d) }
+func (a *Agent) Wait(ctx context.Context, d time.Duration) bool { return a.Clock.Wait(ctx, a.wake, d) }

@@ -1,12 +1,10 @@
 package agent
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -16,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
 const (
@@ -28,18 +27,21 @@ const (
 // SetupWithManager makes the manager call Reconcile for this node's
 // NodeNetworkState, and whenever something happened on the node.
 func (a *Agent) SetupWithManager(mgr ctrl.Manager) error {
-	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstErrorRetry, lastErrorRetry)
-	err := ctrl.NewControllerManagedBy(mgr).
-		Named("state").
-		WithOptions(controller.Options{RateLimiter: limiter}).
-		For(&v1.NodeNetworkState{}, builder.WithPredicates(a.ofThisNode())).
-		WatchesRawSource(source.Channel(a.wake, &handler.EnqueueRequestForObject{})).
-		Complete(a)
-	if err != nil {
-		return fmt.Errorf("setting up the state handler: %w", err)
+	if err := a.Controller().Complete(mgr, a, source.Channel(a.manager, &handler.EnqueueRequestForObject{})); err != nil {
+		return err
 	}
 	a.poke() // The first turn makes the NodeNetworkState where there is none to be watched.
 	return nil
+}
+
+// Controller is when the state handler takes its turns, beside what happens on
+// the node.
+func (a *Agent) Controller() watch.Controller {
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstErrorRetry, lastErrorRetry)
+	return watch.Controller{
+		Name: "state", Options: controller.Options{RateLimiter: limiter},
+		Watches: []watch.Watch{{Object: &v1.NodeNetworkState{}, Predicate: a.ofThisNode(), Handler: &handler.EnqueueRequestForObject{}}},
+	}
 }
 
 // ofThisNode leaves out what our own reports cause: only the spec, the labels,

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe/conformance"
 )
@@ -251,7 +252,7 @@ func TestLiveKeepsTheContract(t *testing.T) {
 			}
 		})
 		return conformance.Subject{
-			Prober: probe.New(options), Clock: clock.RealClock{},
+			Prober: probe.New(options), Clock: deadline.On(clock.RealClock{}),
 			Targets: []string{"ping 192.0.2.1", "ping gw.example", "dns gw.example", "tcp gw.example:8080", "http http://gw.example:8080/"},
 			Cut:     func(string) { down.Store(true); check(t, g.handle.LinkSetDown(g.link)) },
 			Mend:    func(string) { down.Store(false); check(t, g.handle.LinkSetUp(g.link)) },

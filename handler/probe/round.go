@@ -15,7 +15,7 @@ import (
 // long as attempt, and the next one starts interval after it failed. The error
 // is that of the last attempt that had its full time: what ctx cut short says
 // nothing about the network.
-func Until(ctx context.Context, clock clock.WithDelayedExecution, prober Prober, name string, interval, attempt time.Duration) error {
+func Until(ctx context.Context, clock deadline.Clock, prober Prober, name string, interval, attempt time.Duration) error {
 	var last error
 	for {
 		err := once(ctx, clock, prober, name, attempt)
@@ -25,7 +25,7 @@ func Until(ctx context.Context, clock clock.WithDelayedExecution, prober Prober,
 		if last == nil || ctx.Err() == nil {
 			last = err
 		}
-		if !wait(ctx, clock, interval) {
+		if !clock.Wait(ctx, nil, interval) {
 			return last
 		}
 	}
@@ -56,19 +56,4 @@ func once(ctx context.Context, clock clock.WithDelayedExecution, prober Prober, 
 	ctx, cancel := deadline.After(ctx, clock, attempt)
 	defer cancel()
 	return prober.Probe(ctx, name)
-}
-
-// wait returns false when ctx ended first.
-func wait(ctx context.Context, clock clock.Clock, interval time.Duration) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	timer := clock.NewTimer(interval)
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe/conformance"
 )
@@ -62,7 +63,7 @@ func TestUntilRepeatsAfterTheInterval(t *testing.T) {
 		return nil
 	}}
 	done := make(chan error, 1)
-	go func() { done <- probe.Until(t.Context(), fake, s, "dns", time.Second, time.Minute) }()
+	go func() { done <- probe.Until(t.Context(), deadline.On(fake), s, "dns", time.Second, time.Minute) }()
 	for try := 1; try < 3; try++ {
 		if waited := <-fake.timers; waited != time.Second {
 			t.Fatalf("it waits for %s", waited)
@@ -86,7 +87,7 @@ func TestUntilReturnsTheLastWholeAttempt(t *testing.T) {
 		}
 		return fmt.Errorf("whole attempt %d", try)
 	}}
-	err := probe.Until(ctx, clock.RealClock{}, s, "dns", time.Nanosecond, time.Minute)
+	err := probe.Until(ctx, deadline.On(clock.RealClock{}), s, "dns", time.Nanosecond, time.Minute)
 	if err == nil || err.Error() != "whole attempt 2" {
 		t.Error(err)
 	}
@@ -95,7 +96,7 @@ func TestUntilReturnsTheLastWholeAttempt(t *testing.T) {
 func TestUntilSaysSomethingWhenTheOnlyAttemptWasCutShort(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &scripted{probe: func(context.Context, string, int) error { cancel(); return errors.New("cut short") }}
-	err := probe.Until(ctx, clock.RealClock{}, s, "dns", time.Hour, time.Minute)
+	err := probe.Until(ctx, deadline.On(clock.RealClock{}), s, "dns", time.Hour, time.Minute)
 	if err == nil || err.Error() != "cut short" {
 		t.Error(err)
 	}
@@ -105,7 +106,7 @@ func TestUntilDoesNotPassWhenThereWasNoTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := &scripted{probe: func(context.Context, string, int) error { return nil }}
-	if err := probe.Until(ctx, clock.RealClock{}, s, "dns", time.Hour, time.Minute); !errors.Is(err, context.Canceled) {
+	if err := probe.Until(ctx, deadline.On(clock.RealClock{}), s, "dns", time.Hour, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -118,7 +119,7 @@ func TestUntilBoundsAnAttempt(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}}
-	if err := probe.Until(t.Context(), clock.RealClock{}, s, "dns", time.Nanosecond, time.Millisecond); err != nil {
+	if err := probe.Until(t.Context(), deadline.On(clock.RealClock{}), s, "dns", time.Nanosecond, time.Millisecond); err != nil {
 		t.Error(err)
 	}
 }
@@ -163,7 +164,7 @@ func TestTheSuiteTakesWhatKeepsTheContract(t *testing.T) {
 			return nil
 		}}
 		return conformance.Subject{
-			Prober: s, Clock: clock.RealClock{}, Targets: []string{"ping 192.0.2.1"},
+			Prober: s, Clock: deadline.On(clock.RealClock{}), Targets: []string{"ping 192.0.2.1"},
 			Cut: func(name string) { set(name, true) }, Mend: func(name string) { set(name, false) },
 		}
 	})

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/utils/clock"
-
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
@@ -20,7 +18,7 @@ type Subject struct {
 	// are there too.
 	Targets []string
 	// Clock paces the repetition of a probe.
-	Clock clock.WithDelayedExecution
+	Clock deadline.Clock
 	// Cut makes the target of a probe, and maybe those of others, unreachable.
 	Cut func(name string)
 	// Mend takes a Cut back.
