@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -49,6 +50,12 @@ func planned(c *cluster) {
 	c.pin(fresh)
 	c.approve("plan")
 	c.await("plan", "Progressing")
+	controlplanetest.Eventually(c.T, func(context.Context) error { // A report before the spec is another plan.
+		if c.state().Generation == generation {
+			return errors.New("the spec is not written yet")
+		}
+		return nil
+	})
 	c.report(`{"name":"eth5","type":"ethernet","state":"up","mtu":9000}`)
 	c.finish(v1.TransactionCommitted, false, "")
 	c.await("plan", "Available")
