@@ -102,6 +102,8 @@ func (a *Agent) task(ctx context.Context, run func(ctx context.Context) txn.Even
 // finish records the outcome, then closes the journal.
 func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	a.tasks.stop()
+	logf.FromContext(ctx).Info("transaction ended", "result", outcome.Result,
+		"generation", outcome.Change.Generation, "policy", outcome.Change.Policy, "message", outcome.Message)
 	if outcome.Result != v1.TransactionCommitted {
 		a.shown = nil // What was read back is not there any more.
 	}

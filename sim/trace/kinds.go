@@ -1,0 +1,22 @@
+package trace
+
+// The kinds of lines that are not port calls; see the package's comment. Those
+// below this package in the tree write them as they stand here.
+const (
+	Fault     = "fault"
+	Start     = "start"
+	Killed    = "killed"
+	Log       = "log"
+	Error     = "error"
+	Reach     = "reach"
+	Host      = "host"
+	Policy    = "policy"
+	Node      = "node"
+	Leader    = "leader"
+	Phase     = "phase"
+	Violation = "violation"
+	Fail      = "fail"
+)
+
+// ports are the kinds of lines that are port calls.
+var ports = []string{"api", "backend", "probe", "journal", "foreign", "helper"}
