@@ -1,0 +1,97 @@
+package mutants_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nmstate/kubernetes-nmstate/sim/mutants"
+)
+
+func all(t *testing.T) []mutants.Mutant {
+	t.Helper()
+	found, err := mutants.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// root of the repository.
+func root(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestThereAreEnoughPlantedBugs(t *testing.T) {
+	if n := len(all(t)); n < 20 {
+		t.Errorf("%d planted bugs, want 20 or more", n)
+	}
+}
+
+func TestEveryPatchAppliesAndTheMutantPassesVet(t *testing.T) {
+	for _, m := range all(t) {
+		t.Run(m.Name, func(t *testing.T) {
+			overlay, err := m.Overlay(root(t), t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			vet := exec.CommandContext(t.Context(), "go", append([]string{"vet", "-overlay", overlay}, m.Packages()...)...)
+			vet.Dir = root(t)
+			if out, err := vet.CombinedOutput(); err != nil {
+				t.Errorf("go vet: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func TestApplyRefusesAPatchWhosePassageIsNotThereOnce(t *testing.T) {
+	tests := map[string]struct {
+		text, want string
+	}{
+		"there once, at the beginning":   {"a\nb\nc\n", "a\nB\nc\n"},
+		"there once, further down":       {"x\na\nb\nc\n", "x\na\nB\nc\n"},
+		"changed meanwhile":              {"a\nb2\nc\n", ""},
+		"there twice":                    {"a\nb\nc\na\nb\nc\n", ""},
+		"only as the end of another one": {"xa\nb\nc\n", ""},
+	}
+	m, err := mutants.Parse("bug: b\n  is a bug\nrule: r\nseeds: 1\n\n--- a/f.go\n+++ b/f.go\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Bug != "b is a bug" || m.Rule != "r" || m.Seeds != 1 {
+		t.Errorf("read %+v", m)
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := m.Files[0].Apply(test.text)
+			if got != test.want || (err == nil) != (test.want != "") {
+				t.Errorf("got %q, %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestAMalformedPatchIsRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"no diff":            "bug: b\nrule: r\nseeds: 1\n\n",
+		"no seeds":           "bug: b\nrule: r\n\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n",
+		"an unknown key":     "bug: b\nrule: r\nseeds: 1\nx: y\n\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n",
+		"a line of no diff":  "bug: b\nrule: r\nseeds: 1\n\n--- a/f\n+++ b/f\n@@ -1 +1 @@\nxyz\n",
+		"a hunk of no file":  "bug: b\nrule: r\nseeds: 1\n\n@@ -1 +1 @@\n-a\n+b\n",
+		"no line in between": "bug: b\nrule: r\nseeds: 1\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if m, err := mutants.Parse(text); err == nil {
+				t.Errorf("read as %+v", m)
+			} else if strings.Contains(err.Error(), "\n\n") {
+				t.Errorf("not readable: %v", err)
+			}
+		})
+	}
+}
