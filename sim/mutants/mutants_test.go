@@ -3,6 +3,7 @@ package mutants_test
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,20 +35,52 @@ func TestThereAreEnoughPlantedBugs(t *testing.T) {
 	}
 }
 
-func TestEveryPatchAppliesAndTheMutantPassesVet(t *testing.T) {
-	for _, m := range all(t) {
-		t.Run(m.Name, func(t *testing.T) {
-			overlay, err := m.Overlay(root(t), t.TempDir())
+func TestEveryPatchAppliesAndTheMutantsPassVet(t *testing.T) {
+	for _, group := range apart(all(t)) {
+		var names []string
+		merged := mutants.Mutant{}
+		for _, m := range group {
+			names = append(names, m.Name)
+			merged.Files = append(merged.Files, m.Files...)
+		}
+		merged.Name = strings.Join(names, ", ")
+		t.Run(merged.Name, func(t *testing.T) {
+			overlay, err := merged.Overlay(root(t), t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
-			vet := exec.CommandContext(t.Context(), "go", append([]string{"vet", "-overlay", overlay}, m.Packages()...)...)
+			vet := exec.CommandContext(t.Context(), "go", append([]string{"vet", "-overlay", overlay}, merged.Packages()...)...)
 			vet.Dir = root(t)
 			if out, err := vet.CombinedOutput(); err != nil {
-				t.Errorf("go vet: %v\n%s", err, out)
+				t.Errorf("go vet of %s: %v\n%s", merged.Name, err, out)
 			}
 		})
 	}
+}
+
+// apart puts mutants together that have no file in common: the go command takes
+// two seconds however little there is to do.
+func apart(all []mutants.Mutant) [][]mutants.Mutant {
+	var groups [][]mutants.Mutant
+	var taken []map[string]bool
+next:
+	for _, m := range all {
+		for i := range groups {
+			if !slices.ContainsFunc(m.Files, func(f mutants.File) bool { return taken[i][f.Path] }) {
+				groups[i] = append(groups[i], m)
+				for _, f := range m.Files {
+					taken[i][f.Path] = true
+				}
+				continue next
+			}
+		}
+		taken = append(taken, map[string]bool{})
+		for _, f := range m.Files {
+			taken[len(taken)-1][f.Path] = true
+		}
+		groups = append(groups, []mutants.Mutant{m})
+	}
+	return groups
 }
 
 func TestApplyRefusesAPatchWhosePassageIsNotThereOnce(t *testing.T) {
