@@ -536,13 +536,17 @@ func (r *recorded) forget() {
 	r.lines = nil
 }
 
+// expect waits for the events: a turn records them after what it writes.
 func (r *recorded) expect(t *testing.T, want ...string) {
 	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	got := slices.DeleteFunc(r.lines, func(line string) bool { return strings.HasPrefix(line, "fence ") })
-	if !slices.Equal(got, want) {
-		t.Errorf("events %q, want %q", got, want)
-	}
-	r.lines = nil
+	controlplanetest.Eventually(t, func(context.Context) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.lines = slices.DeleteFunc(r.lines, func(line string) bool { return strings.HasPrefix(line, "fence ") })
+		if !slices.Equal(r.lines, want) {
+			return fmt.Errorf("events %q, want %q", r.lines, want)
+		}
+		return nil
+	})
+	r.forget()
 }
