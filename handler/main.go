@@ -94,7 +94,7 @@ again.`,
 				return err
 			}
 			if o.once {
-				return once(cmd.Context(), o)
+				return single(cmd.Context(), o)
 			}
 			return daemon(cmd.Context(), o)
 		},

@@ -1,4 +1,4 @@
-package main
+package once
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
-// verdict is what a pass has come to so far.
-type verdict struct {
+// Verdict is what a pass has come to so far.
+type Verdict struct {
 	// waiting is what it still waits for; empty when it is over.
 	waiting  string
 	failures []string
@@ -34,12 +34,12 @@ type told struct {
 }
 
 // look reads how the node fares: with its desired state, and with its policies
-// where they are the handler's.
-func (v *verdict) look(ctx context.Context, c client.Client, o options) error {
-	*v = verdict{}
+// where they are this pass's.
+func (v *Verdict) look(ctx context.Context, c client.Client, node string, policies bool) error {
+	*v = Verdict{}
 	var nns v1.NodeNetworkState
-	if err := c.Get(ctx, client.ObjectKey{Name: o.node}, &nns); err != nil {
-		v.waiting = "for NodeNetworkState " + o.node
+	if err := c.Get(ctx, client.ObjectKey{Name: node}, &nns); err != nil {
+		v.waiting = "for NodeNetworkState " + node
 		return client.IgnoreNotFound(err)
 	}
 	v.generation, v.managed = nns.Generation, nns.Spec.Managed == nil || *nns.Spec.Managed
@@ -50,18 +50,18 @@ func (v *verdict) look(ctx context.Context, c client.Client, o options) error {
 		v.waiting = fmt.Sprintf("for generation %d of the desired state", nns.Generation)
 		return nil
 	}
-	if o.mode == distributed {
-		if err := v.lookAtEnactments(ctx, c, o.node); err != nil {
+	if policies {
+		if err := v.lookAtEnactments(ctx, c, node); err != nil {
 			return err
 		}
 	}
 	if holds(nns.Status.Conditions, v1.StateFailing) {
-		v.failures = append(v.failures, "desired state of "+o.node+": "+message(nns.Status.Conditions, v1.StateFailing))
+		v.failures = append(v.failures, "desired state of "+node+": "+message(nns.Status.Conditions, v1.StateFailing))
 	}
 	return nil
 }
 
-func (v *verdict) lookAtEnactments(ctx context.Context, c client.Client, node string) error {
+func (v *Verdict) lookAtEnactments(ctx context.Context, c client.Client, node string) error {
 	var enactments v1.NodeNetworkConfigurationEnactmentList
 	if err := c.List(ctx, &enactments, client.MatchingLabels{v1.EnactmentNodeLabel: desired.NodeLabel(node)}); err != nil {
 		return fmt.Errorf("reading the enactments of %s: %w", node, err)
@@ -93,15 +93,15 @@ func (v *verdict) lookAtEnactments(ctx context.Context, c client.Client, node st
 	return nil
 }
 
-func (v *verdict) failure() error {
+func (v *Verdict) failure() error {
 	if len(v.failures) == 0 {
 		return nil
 	}
 	return errors.New(strings.Join(v.failures, "; "))
 }
 
-// write tells scripts what the pass came to.
-func (v *verdict) write(to io.Writer, node string, err error) error {
+// Write tells scripts what the pass came to, as JSON.
+func (v *Verdict) Write(to io.Writer, node string, err error) error {
 	out := struct {
 		Node       string `json:"node"`
 		Generation int64  `json:"generation"`

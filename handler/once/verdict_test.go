@@ -1,4 +1,4 @@
-package main
+package once
 
 import (
 	"strings"
@@ -14,23 +14,23 @@ import (
 
 func TestWhatAPassComesTo(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		mode       string
+		policies   bool
 		state      *v1.NodeNetworkState
 		enactment  v1.ConditionType
 		waiting    string
 		failure    string
 		enactments int
 	}{
-		"a node without a state is waited for":                             {distributed, nil, "", "for NodeNetworkState node1", "", 0},
-		"a generation that was not looked at is waited for":                {centralized, state(2, 1, ""), "", "for generation 2 of the desired state", "", 0},
-		"a node that is not managed is done":                               {distributed, unmanaged(), v1.EnactmentPending, "", "", 0},
-		"a desired state that was refused fails the pass":                  {centralized, state(2, 2, "no such key"), "", "", "desired state of node1: no such key", 0},
-		"in centralized mode the enactments are the controllers' business": {centralized, state(2, 2, ""), v1.EnactmentFailing, "", "", 0},
-		"in distributed mode a failing one fails the pass":                 {distributed, state(2, 2, ""), v1.EnactmentFailing, "", "node1.p: because", 1},
-		"one that was aborted too":                                         {distributed, state(2, 2, ""), v1.EnactmentAborted, "", "node1.p: aborted", 1},
-		"one that is pending is waited for, with what it waits for":        {distributed, state(2, 2, ""), v1.EnactmentPending, "for enactment node1.p: because", "", 1},
-		"one that is planned is done, since nothing is to be applied":      {distributed, state(2, 2, ""), v1.Planned, "", "", 1},
-		"and so is one that is Available":                                  {distributed, state(2, 2, ""), v1.EnactmentAvailable, "", "", 1},
+		"a node without a state is waited for":                             {true, nil, "", "for NodeNetworkState node1", "", 0},
+		"a generation that was not looked at is waited for":                {false, state(2, 1, ""), "", "for generation 2 of the desired state", "", 0},
+		"a node that is not managed is done":                               {true, unmanaged(), v1.EnactmentPending, "", "", 0},
+		"a desired state that was refused fails the pass":                  {false, state(2, 2, "no such key"), "", "", "desired state of node1: no such key", 0},
+		"in centralized mode the enactments are the controllers' business": {false, state(2, 2, ""), v1.EnactmentFailing, "", "", 0},
+		"in distributed mode a failing one fails the pass":                 {true, state(2, 2, ""), v1.EnactmentFailing, "", "node1.p: because", 1},
+		"one that was aborted too":                                         {true, state(2, 2, ""), v1.EnactmentAborted, "", "node1.p: aborted", 1},
+		"one that is pending is waited for, with what it waits for":        {true, state(2, 2, ""), v1.EnactmentPending, "for enactment node1.p: because", "", 1},
+		"one that is planned is done, since nothing is to be applied":      {true, state(2, 2, ""), v1.Planned, "", "", 1},
+		"and so is one that is Available":                                  {true, state(2, 2, ""), v1.EnactmentAvailable, "", "", 1},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			scheme := runtime.NewScheme()
@@ -44,9 +44,9 @@ func TestWhatAPassComesTo(t *testing.T) {
 			if test.enactment != "" {
 				objects = append(objects, enactment(test.enactment))
 			}
-			var got verdict
+			var got Verdict
 			c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-			if err := got.look(t.Context(), c, options{node: "node1", mode: test.mode}); err != nil {
+			if err := got.look(t.Context(), c, "node1", test.policies); err != nil {
 				t.Fatal(err)
 			}
 			failure := strings.Join(got.failures, "; ")
@@ -54,7 +54,7 @@ func TestWhatAPassComesTo(t *testing.T) {
 				t.Errorf("waiting %q, failure %q, %d enactments", got.waiting, failure, len(got.enactments))
 			}
 			var printed strings.Builder
-			if err := got.write(&printed, "node1", got.failure()); err != nil || !strings.Contains(printed.String(), test.failure) {
+			if err := got.Write(&printed, "node1", got.failure()); err != nil || !strings.Contains(printed.String(), test.failure) {
 				t.Errorf("printed %s: %v", printed.String(), err)
 			}
 		})
