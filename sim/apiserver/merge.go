@@ -1,0 +1,203 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// merger puts JSON into typed objects as a server does that keeps JSON: by
+// RFC 7386, what the type does not know left out, and an nmstate state kept
+// whole. What it changes is new; all else is shared with the object before.
+type merger struct {
+	// fields of each struct by their names in JSON.
+	fields map[reflect.Type]map[string][]int
+	// nulls: keep them inside of states, as in what is not a patch.
+	nulls bool
+}
+
+func (m *merger) merge(into reflect.Value, raw []byte) error {
+	if isNull(raw) {
+		into.SetZero()
+		return nil
+	}
+	if state, is := into.Addr().Interface().(*v1.State); is {
+		merged, err := mergeState(state.Raw, raw, m.nulls)
+		state.Raw = merged
+		return err
+	}
+	// What reads JSON by itself is replaced whole.
+	unmarshaler := reflect.TypeFor[json.Unmarshaler]()
+	switch {
+	case into.Addr().Type().Implements(unmarshaler):
+		return whole(into, raw)
+	case into.Kind() == reflect.Struct:
+		return m.mergeStruct(into, raw)
+	case into.Kind() == reflect.Pointer && into.Type().Elem().Kind() == reflect.Struct && !into.Type().Implements(unmarshaler):
+		made := reflect.New(into.Type().Elem())
+		if !into.IsNil() {
+			made.Elem().Set(into.Elem())
+		}
+		if err := m.mergeStruct(made.Elem(), raw); err != nil {
+			return err
+		}
+		into.Set(made)
+		return nil
+	case into.Kind() == reflect.Map:
+		return m.mergeMap(into, raw)
+	}
+	return whole(into, raw)
+}
+
+func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
+
+func whole(into reflect.Value, raw []byte) error {
+	made := reflect.New(into.Type())
+	if err := utiljson.Unmarshal(raw, made.Interface()); err != nil {
+		return err
+	}
+	into.Set(made.Elem())
+	return nil
+}
+
+func (m *merger) mergeStruct(into reflect.Value, raw []byte) error {
+	var tree map[string]json.RawMessage
+	if err := utiljson.Unmarshal(raw, &tree); err != nil {
+		return err
+	}
+	fields := m.fieldsOf(into.Type())
+	for name, value := range tree {
+		index, known := fields[name]
+		if !known {
+			continue
+		}
+		if err := m.merge(into.FieldByIndex(index), value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (m *merger) mergeMap(into reflect.Value, raw []byte) error {
+	var tree map[string]json.RawMessage
+	if err := utiljson.Unmarshal(raw, &tree); err != nil {
+		return err
+	}
+	made := reflect.MakeMapWithSize(into.Type(), into.Len()+len(tree))
+	for _, key := range into.MapKeys() {
+		made.SetMapIndex(key, into.MapIndex(key))
+	}
+	for name, value := range tree {
+		key := reflect.ValueOf(name).Convert(into.Type().Key())
+		if isNull(value) {
+			made.SetMapIndex(key, reflect.Value{})
+			continue
+		}
+		element := reflect.New(into.Type().Elem()).Elem()
+		if old := into.MapIndex(key); old.IsValid() {
+			element.Set(old)
+		}
+		if err := m.merge(element, value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		made.SetMapIndex(key, element)
+	}
+	into.Set(made)
+	return nil
+}
+
+func (m *merger) fieldsOf(t reflect.Type) map[string][]int {
+	if known, ok := m.fields[t]; ok {
+		return known
+	}
+	fields := map[string][]int{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			for inner, index := range m.fieldsOf(f.Type) {
+				fields[inner] = append([]int{i}, index...)
+			}
+		case name != "" && name != "-" && f.IsExported():
+			fields[name] = f.Index
+		}
+	}
+	m.fields[t] = fields
+	return fields
+}
+
+// mergeState merges a patch into a state, keys sorted, as they come back from a
+// server.
+func mergeState(old, patch []byte, nulls bool) ([]byte, error) {
+	if !isObject(patch) || !isObject(old) {
+		old = nil
+	}
+	if !isObject(patch) || (nulls && old == nil) {
+		var value any
+		if err := utiljson.Unmarshal(patch, &value); err != nil {
+			return nil, err
+		}
+		return json.Marshal(value)
+	}
+	var before, change map[string]json.RawMessage
+	if old != nil {
+		if err := utiljson.Unmarshal(old, &before); err != nil {
+			return nil, err
+		}
+	}
+	if err := utiljson.Unmarshal(patch, &change); err != nil {
+		return nil, err
+	}
+	if before == nil {
+		before = make(map[string]json.RawMessage, len(change))
+	}
+	for name, value := range change {
+		if isNull(value) {
+			delete(before, name)
+			continue
+		}
+		merged, err := mergeState(before[name], value, nulls)
+		if err != nil {
+			return nil, err
+		}
+		before[name] = merged
+	}
+	return sorted(before)
+}
+
+func isObject(raw []byte) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) > 0 && raw[0] == '{'
+}
+
+// sorted is the object in JSON; its values are JSON as it should be already.
+func sorted(tree map[string]json.RawMessage) ([]byte, error) {
+	names := make([]string, 0, len(tree))
+	size := 2
+	for name, value := range tree {
+		names = append(names, name)
+		size += len(name) + len(value) + 4
+	}
+	slices.Sort(names)
+	made := make([]byte, 0, size)
+	made = append(made, '{')
+	for i, name := range names {
+		if i > 0 {
+			made = append(made, ',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		made = append(append(append(made, key...), ':'), tree[name]...)
+	}
+	return append(made, '}'), nil
+}
