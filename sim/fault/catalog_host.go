@@ -1,0 +1,105 @@
+package fault
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/sim/world"
+)
+
+// backendPort is what calls of NetworkManager and nmstate are called by.
+const backendPort = "backend"
+
+func managerKinds() []Kind {
+	return []Kind{
+		{
+			Name: "nm-restart", On: OnNode, Doc: "NetworkManager restarts: its checkpoints are lost, what is there stays",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.RestartManager(f.Target, drawn(r, 0, 30*time.Second)) },
+		},
+		{
+			Name: "nm-hang", On: OnNode, Least: 5 * time.Second, Most: 4 * time.Minute,
+			Doc:   "NetworkManager answers nobody",
+			begin: func(e Effects, f Fault, _ *rand.Rand) { e.HangManager(f.Target, true) },
+			end:   func(e Effects, f Fault, _ *rand.Rand) { e.HangManager(f.Target, false) },
+		},
+		{
+			Name: "checkpoint-expires", On: OnNode, Doc: "the checkpoint's timer runs out now",
+			begin: func(e Effects, f Fault, _ *rand.Rand) { e.ExpireCheckpoint(f.Target) },
+		},
+		{
+			Name: "checkpoint-foreign", On: OnNode, Least: 5 * time.Second, Most: 3 * time.Minute,
+			Doc:   "somebody else's checkpoint is there",
+			begin: func(e Effects, f Fault, _ *rand.Rand) { e.ForeignCheckpoint(f.Target, true) },
+			end:   func(e Effects, f Fault, _ *rand.Rand) { e.ForeignCheckpoint(f.Target, false) },
+		},
+		{
+			Name: "backend-fails", On: OnNode, Least: 5 * time.Second, Most: 3 * time.Minute, Rate: 0.5,
+			Doc: "a call of the backend fails, before its effect or after it",
+			verdict: func(a *active, call world.Call) world.Verdict {
+				if call.Port != backendPort {
+					return world.Verdict{}
+				}
+				if a.rand.IntN(2) == 0 {
+					return world.Verdict{Fail: true}
+				}
+				return world.Verdict{Lose: true}
+			},
+		},
+	}
+}
+
+func applyKinds() []Kind {
+	spoil := func(how string) (begin, end func(Effects, Fault, *rand.Rand)) {
+		return func(e Effects, f Fault, _ *rand.Rand) { e.SpoilApply(f.Target, how) },
+			func(e Effects, f Fault, _ *rand.Rand) { e.SpoilApply(f.Target, "") }
+	}
+	partial := Kind{
+		Name: "apply-partial", On: OnNode, Least: 5 * time.Second, Most: 5 * time.Minute,
+		Doc: "an apply does a part of it, then fails",
+	}
+	partial.begin, partial.end = spoil("partial")
+	late := Kind{
+		Name: "apply-late-error", On: OnNode, Least: 5 * time.Second, Most: 5 * time.Minute,
+		Doc: "an apply does all of it, then fails",
+	}
+	late.begin, late.end = spoil("late-error")
+	slow := Kind{
+		Name: "apply-slow", On: OnNode, Least: 30 * time.Second, Most: 8 * time.Minute,
+		Doc: "an apply takes longer than the checkpoint lives",
+	}
+	slow.begin, slow.end = spoil("slow")
+	return []Kind{partial, late, slow}
+}
+
+func hostKinds() []Kind {
+	return []Kind{
+		{
+			Name: "reboot", On: OnNode, Doc: "the node reboots",
+			begin: func(e Effects, f Fault, r *rand.Rand) {
+				e.Reboot(f.Target, drawn(r, 20*time.Second, 3*time.Minute), false)
+			},
+		},
+		{
+			Name: "power-cut", On: OnNode, Doc: "the node loses power: what was not synced is gone",
+			begin: func(e Effects, f Fault, r *rand.Rand) {
+				e.Reboot(f.Target, drawn(r, 20*time.Second, 3*time.Minute), true)
+			},
+		},
+		{
+			Name: "carrier-loss", On: OnNode, Least: time.Second, Most: 3 * time.Minute,
+			Args: []string{"eth0", "eth1", "eth2"}, Doc: "a cable is pulled, and put back",
+			begin: func(e Effects, f Fault, _ *rand.Rand) { e.Carrier(f.Target, f.Arg, false) },
+			end:   func(e Effects, f Fault, _ *rand.Rand) { e.Carrier(f.Target, f.Arg, true) },
+		},
+		{
+			Name: "drift", On: OnNode, Doc: "somebody changes the node's network by hand",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.Drift(f.Target, r) },
+		},
+		{
+			Name: "disk-full", On: OnNode, Least: 5 * time.Second, Most: 5 * time.Minute,
+			Doc:   "the journal's disk is full",
+			begin: func(e Effects, f Fault, _ *rand.Rand) { e.FillDisk(f.Target, true) },
+			end:   func(e Effects, f Fault, _ *rand.Rand) { e.FillDisk(f.Target, false) },
+		},
+	}
+}

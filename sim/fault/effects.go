@@ -1,0 +1,100 @@
+package fault
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Effects is what faults do to the cluster. A call about something that is
+// not there (a node that has gone, a process that is down) does nothing.
+// Processes are named by their node; the controllers are Controllers.
+type Effects interface {
+	Processes
+	API
+	Hosts
+	Network
+	People
+}
+
+// Controllers is the target that stands for the controllers' leader.
+const Controllers = "controllers"
+
+// Processes die, come twice, and have clocks.
+type Processes interface {
+	// Crash kills a process at once; it starts again after down.
+	Crash(process string, down time.Duration)
+	// Rewind is a crash after which the process first sees the API server as it
+	// was so long ago.
+	Rewind(process string, by, down time.Duration)
+	// Overlap starts a second handler beside the one of the node, and ends the
+	// older one.
+	Overlap(node string, on bool)
+	// ChangeLeader makes another instance of the controllers the leader.
+	ChangeLeader()
+	// Skew sets how wrong a process's wall clock is.
+	Skew(process string, by time.Duration)
+}
+
+// API is the API server as processes see it.
+type API interface {
+	// Lag holds back what a process's cache hears; zero ends it.
+	Lag(process string, by time.Duration)
+	// LoseEvents drops what the process's watches bring, until it ends: then the
+	// caches list anew.
+	LoseEvents(process string, on bool)
+	// Touch changes something that nobody cares about in a node's objects (all for
+	// an empty name), so that a write on an older revision conflicts.
+	Touch(node string)
+}
+
+// Hosts are the nodes' machines.
+type Hosts interface {
+	// RestartManager stops NetworkManager and starts it after down: its
+	// checkpoints are lost.
+	RestartManager(node string, down time.Duration)
+	// HangManager makes it answer nobody.
+	HangManager(node string, on bool)
+	// SpoilApply has applies fail in this way: "partial", "late-error", "slow";
+	// empty ends it.
+	SpoilApply(node, how string)
+	// ExpireCheckpoint lets the timer of a checkpoint run out now.
+	ExpireCheckpoint(node string)
+	// ForeignCheckpoint makes a checkpoint of somebody else, or takes it away.
+	ForeignCheckpoint(node string, on bool)
+	// Reboot the machine; abrupt: without a shutdown.
+	Reboot(node string, down time.Duration, abrupt bool)
+	// Carrier of a NIC.
+	Carrier(node, nic string, up bool)
+	// Drift changes something by hand.
+	Drift(node string, r *rand.Rand)
+	// FillDisk makes the journal's disk full, or empty again.
+	FillDisk(node string, on bool)
+}
+
+// Network is what lies between the nodes.
+type Network interface {
+	// Partition cuts the node from the API server: its requests are lost, or
+	// the replies, or both; neither ends it.
+	Partition(node string, requests, replies bool)
+	// DHCP sets how the servers are: "late", "gone", or empty for well.
+	DHCP(how string)
+	// Probes sets what the node's probes say: "lost" though they would pass,
+	// "flapping", or empty for the truth.
+	Probes(node, how string)
+	// Service takes the "gateway" or the "dns" away, or brings it back.
+	Service(name string, up bool)
+}
+
+// People change what is wanted.
+type People interface {
+	// AddNode brings a new node up.
+	AddNode()
+	// RemoveNode takes a node out of the cluster for good.
+	RemoveNode(node string)
+	// EditPolicy changes the policy that the node is applying, or any.
+	EditPolicy(node string, r *rand.Rand)
+	// DeletePolicy deletes it.
+	DeletePolicy(node string, r *rand.Rand)
+	// NodeReady sets the Node's condition, as its kubelet does.
+	NodeReady(node string, ready bool)
+}
