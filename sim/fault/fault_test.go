@@ -100,33 +100,33 @@ func TestFaultsBeginAndEnd(t *testing.T) {
 		"at a time, for a time": {
 			fault.Fault{Kind: "nm-hang", Target: "node1", At: 2 * time.Second, For: 3 * time.Second},
 			[]string{
-				"2s fault begins: #1 nm-hang on node1 at 2s for 3s", "2s effect hang node1 true",
-				"5s fault ends: #1 nm-hang", "5s effect hang node1 false",
+				"2s fault begin nm-hang#1: at 2s, for 3s", "2s effect hang node1 true",
+				"5s fault end nm-hang#1", "5s effect hang node1 false",
 			},
 		},
 		"at an instant": {
 			fault.Fault{Kind: "reboot", Target: "node1", At: 2 * time.Second},
-			[]string{"2s fault begins: #1 reboot on node1 at 2s", "2s effect reboot node1 false"},
+			[]string{"2s fault reboot#1: at 2s", "2s effect reboot node1 false"},
 		},
 		"at a call, the second one from then": {
 			fault.Fault{Kind: "checkpoint-expires", Target: "node1", At: 2500 * time.Millisecond, Call: "backend.patch", Nth: 2},
 			[]string{
-				"4s fault begins: #1 checkpoint-expires on node1 at backend.patch number 2 after 2.5s, plus 0s",
+				"4s fault checkpoint-expires#1: 0s after call 2 of backend.patch from 2.5s on",
 				"4s effect expire node1",
 			},
 		},
 		"some time after a call": {
 			fault.Fault{Kind: "dhcp-gone", Call: "api.patch", Nth: 1, Delay: 4 * time.Second, For: time.Second},
 			[]string{
-				"5s fault begins: #1 dhcp-gone at api.patch number 1 after 0s, plus 4s for 1s", `5s effect dhcp "gone"`,
-				"6s fault ends: #1 dhcp-gone", `6s effect dhcp ""`,
+				"5s fault begin dhcp-gone#1: 4s after call 1 of api.patch from 0s on, for 1s", `5s effect dhcp "gone"`,
+				"6s fault end dhcp-gone#1", `6s effect dhcp ""`,
 			},
 		},
 		"at the end of all faults": {
 			fault.Fault{Kind: "partition", Target: "node1", At: 8 * time.Second, For: time.Hour},
 			[]string{
-				"8s fault begins: #1 partition on node1 at 8s for 1h0m0s", "8s effect partition node1 true true",
-				"9s fault ends: #1 partition", "9s effect partition node1 false false",
+				"8s fault begin partition#1: at 8s, for 1h0m0s", "8s effect partition node1 true true",
+				"9s fault end partition#1", "9s effect partition node1 false false",
 			},
 		},
 		"never, when their call does not come": {
@@ -135,22 +135,22 @@ func TestFaultsBeginAndEnd(t *testing.T) {
 		"with calls that fail": {
 			fault.Fault{Kind: "api-fails", Target: "node1", At: 1500 * time.Millisecond, For: time.Second, Rate: 1},
 			[]string{
-				"1s fault begins: #1 api-fails on node1 at 1.5s for 1s, 100 % of the calls",
-				"2s fault 4 api.patch x: #1 api-fails", "2s told api the call never got there", "2s fault ends: #1 api-fails",
+				"1s fault begin api-fails#1: at 1.5s, for 1s, 100 % of the calls",
+				"2s fault 4 api.patch x: api-fails#1", "2s told api the call never got there", "2s fault end api-fails#1",
 			},
 		},
 		"with calls whose replies are lost": {
 			fault.Fault{Kind: "reply-lost", Target: "node1", At: 1500 * time.Millisecond, For: time.Second, Rate: 1},
 			[]string{
-				"1s fault begins: #1 reply-lost on node1 at 1.5s for 1s, 100 % of the calls",
-				"2s fault 4 api.patch x: #1 reply-lost", "2s told api the reply was lost", "2s fault ends: #1 reply-lost",
+				"1s fault begin reply-lost#1: at 1.5s, for 1s, 100 % of the calls",
+				"2s fault 4 api.patch x: reply-lost#1", "2s told api the reply was lost", "2s fault end reply-lost#1",
 			},
 		},
 		"with calls that meet a newer object": {
 			fault.Fault{Kind: "conflict-storm", Target: "node1", At: 1500 * time.Millisecond, For: time.Second, Rate: 1},
 			[]string{
-				"1s fault begins: #1 conflict-storm on node1 at 1.5s for 1s, 100 % of the calls",
-				"2s effect touch node1", "2s fault 4 api.patch x: #1 conflict-storm", "2s fault ends: #1 conflict-storm",
+				"1s fault begin conflict-storm#1: at 1.5s, for 1s, 100 % of the calls",
+				"2s effect touch node1", "2s fault 4 api.patch x: conflict-storm#1", "2s fault end conflict-storm#1",
 			},
 		},
 	}

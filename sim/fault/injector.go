@@ -95,7 +95,11 @@ func (i *Injector) begin(a *active) {
 	if i.healed {
 		return
 	}
-	i.World.Trace(a.fault.Target, "fault", "begins: "+a.fault.String())
+	begins := "begin "
+	if a.kind.Instant() {
+		begins = ""
+	}
+	i.World.Trace(a.fault.Target, "fault", begins+a.fault.name()+": "+a.fault.when())
 	i.mark(a)
 	// Before its effect: that may end the process that is at work.
 	if !a.kind.Instant() {
@@ -113,7 +117,7 @@ func (i *Injector) end(a *active) {
 	}
 	a.over = true
 	i.begun = slices.DeleteFunc(i.begun, func(b *active) bool { return b == a })
-	i.World.Trace(a.fault.Target, "fault", fmt.Sprintf("ends: #%d %s", a.fault.ID, a.fault.Kind))
+	i.World.Trace(a.fault.Target, "fault", "end "+a.fault.name())
 	if a.kind.end != nil {
 		a.kind.end(i.Effects, a.fault, a.rand)
 	}
@@ -171,7 +175,7 @@ func joined(a, b world.Verdict, f Fault) world.Verdict {
 	if b == (world.Verdict{}) {
 		return a
 	}
-	why := fmt.Sprintf("#%d %s", f.ID, f.Kind)
+	why := f.name()
 	if a.Why != "" {
 		why = a.Why + ", " + why
 	}

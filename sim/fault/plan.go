@@ -40,26 +40,33 @@ func (f Fault) duration() time.Duration {
 	return d
 }
 
+// name tells it from the others of its kind: "nm-hang#3".
+func (f Fault) name() string { return fmt.Sprintf("%s#%d", f.Kind, f.ID) }
+
 // String is one line.
 func (f Fault) String() string {
+	if f.Target == "" {
+		return f.name() + " " + f.when()
+	}
+	return f.name() + " on " + f.Target + " " + f.when()
+}
+
+// when says when, for how long and how much.
+func (f Fault) when() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#%d %s", f.ID, f.Kind)
-	if f.Arg != "" {
-		fmt.Fprintf(&b, "(%s)", f.Arg)
-	}
-	if f.Target != "" {
-		b.WriteString(" on " + f.Target)
-	}
 	if f.Call == "" {
-		fmt.Fprintf(&b, " at %s", f.At)
+		fmt.Fprintf(&b, "at %s", f.At)
 	} else {
-		fmt.Fprintf(&b, " at %s number %d after %s, plus %s", f.Call, f.Nth, f.At, f.Delay)
+		fmt.Fprintf(&b, "%s after call %d of %s from %s on", f.Delay, f.Nth, f.Call, f.At)
 	}
 	if f.For > 0 {
-		fmt.Fprintf(&b, " for %s", f.For)
+		fmt.Fprintf(&b, ", for %s", f.For)
 	}
 	if f.Rate > 0 {
 		fmt.Fprintf(&b, ", %.0f %% of the calls", math.Ceil(100*f.Rate))
+	}
+	if f.Arg != "" {
+		b.WriteString(", " + f.Arg)
 	}
 	return b.String()
 }

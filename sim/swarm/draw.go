@@ -1,0 +1,111 @@
+package swarm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/sim/fault"
+	"github.com/nmstate/kubernetes-nmstate/sim/world"
+)
+
+// Size bounds what is drawn. The zero value is that of every change.
+type Size struct {
+	// MostNodes of a run; 0: 7.
+	MostNodes int
+	// Safety is how long the workload and the faults last; 0: 30 minutes.
+	Safety time.Duration
+}
+
+const (
+	mostNodes = 7
+	safety    = 30 * time.Minute
+	// liveness covers the longest wait that is not for a person: a probe that is
+	// lost with the longest window, then five minutes of back-off, for policies
+	// one after the other on nodes one after the other.
+	liveness = 3 * time.Hour
+	quiet    = 10 * time.Minute
+
+	// zoneLabel is what policies select nodes by, mtuLabel what a variable comes from.
+	zoneLabel = "example.com/zone"
+	mtuLabel  = "example.com/mtu"
+)
+
+// Draw draws a run from a seed.
+func Draw(seed uint64, size Size) Run {
+	if size.MostNodes == 0 {
+		size.MostNodes = mostNodes
+	}
+	if size.Safety == 0 {
+		size.Safety = safety
+	}
+	w := world.New(seed) // For its streams only.
+	run := Run{
+		Seed: seed, Cluster: drawCluster(w.Rand("cluster"), size.MostNodes),
+		Safety: size.Safety, Liveness: liveness, Quiet: quiet,
+	}
+	run.Actions = drawActions(w.Rand("workload"), run.Cluster, size.Safety)
+	var names []string
+	for _, n := range run.Cluster.Nodes {
+		names = append(names, n.Name)
+	}
+	run.Faults = fault.Draw(fault.Shape{
+		Nodes: names, From: 30 * time.Second, Until: size.Safety, Armed: armed(w.Rand("armed")),
+	}, w.Rand)
+	return run
+}
+
+// armed is the probability for each kind of fault: one run in eight has none,
+// and few have all of them.
+func armed(r *rand.Rand) float64 {
+	switch n := r.IntN(8); {
+	case n == 0:
+		return 0
+	case n < 4:
+		return 0.08
+	case n < 7:
+		return 0.2
+	}
+	return 0.5
+}
+
+func drawCluster(r *rand.Rand, most int) Cluster {
+	c := Cluster{Centralized: r.IntN(4) == 0, Controllers: 1 + r.IntN(2)}
+	for i := range 1 + r.IntN(most) {
+		c.Nodes = append(c.Nodes, drawNode(r, i+1))
+	}
+	for range 2 {
+		c.Spare = append(c.Spare, drawNode(r, len(c.Nodes)+len(c.Spare)+1))
+	}
+	return c
+}
+
+func drawNode(r *rand.Rand, number int) Node {
+	n := Node{
+		Name: fmt.Sprintf("node%d", number), NICs: 2 + r.IntN(3), Address: fmt.Sprintf("192.0.2.%d", 10+number),
+		Labels: map[string]string{zoneLabel: pick(r, "a", "b")}, Tainted: r.IntN(8) == 0,
+	}
+	if r.IntN(3) == 0 {
+		n.Labels[mtuLabel] = pick(r, "1400", "1450")
+	}
+	return n
+}
+
+func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
+
+// chance is true that many times in a hundred.
+func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
+
+func between(r *rand.Rand, least, most time.Duration) time.Duration {
+	return (least + time.Duration(r.Int64N(int64(most-least)+1))).Truncate(time.Millisecond)
+}
+
+// inOrder sorts by time and numbers what people do.
+func inOrder(actions []Action) []Action {
+	slices.SortStableFunc(actions, func(a, b Action) int { return int(a.At - b.At) })
+	for i := range actions {
+		actions[i].ID = i + 1
+	}
+	return actions
+}
