@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
+)
+
+// said runs the command line and returns what it prints.
+func said(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	cmd := command()
+	var out strings.Builder
+	cmd.SetOut(&out)
+	cmd.SetArgs(twoDashes(args))
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestWrongUsageIsToldApartFromABrokenRule(t *testing.T) {
+	for _, args := range []string{
+		"", "-seed 1 -seeds 2", "-shrink", "-seeds 2 -workers 0", "-flood", "7", "-coverage -seed 1", "-run there/is/none.json",
+	} {
+		t.Run(args, func(t *testing.T) {
+			if _, err := said(t, strings.Fields(args)...); !errors.Is(err, errUsage) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestManySeedsAreToldAsJSON(t *testing.T) {
+	out, err := said(t, "-seeds", "3", "-json")
+	if err != nil && !errors.Is(err, errBroken) {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Figures.Runs != 3 {
+		t.Error(err, out)
+	}
+}
+
+// Runs that broke a rule once hold it now.
+func TestKeptRuns(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			k, err := read(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := swarm.Execute(t.Context(), k.Run, swarm.Options{}); r.Violation != nil {
+				t.Errorf("%s; when it was kept: %s; go run ./sim -run sim/%s", r.Violation, k.Found, file)
+			}
+		})
+	}
+}

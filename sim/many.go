@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/sim/fault"
+	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
+	"github.com/nmstate/kubernetes-nmstate/sim/trace"
+)
+
+// search is many seeds: what they came to together.
+type search struct {
+	options *options
+	began   time.Time
+
+	mu       sync.Mutex
+	next     uint64
+	figures  swarm.Figures
+	reached  fault.Coverage
+	broken   []broken
+	ended    bool // enough were broken
+	slowest  swarm.Result
+	slowTime time.Duration
+}
+
+// broken is a seed that broke a rule.
+type broken struct {
+	Seed      uint64          `json:"seed"`
+	Violation swarm.Violation `json:"violation"`
+	Replay    string          `json:"replay"`
+}
+
+// many runs seeds on all cores, each world on one.
+func (o *options) many(ctx context.Context, out io.Writer) error {
+	s := &search{options: o, began: time.Now(), next: o.from, reached: fault.Coverage{}}
+	var workers sync.WaitGroup
+	for range o.workers {
+		workers.Go(func() {
+			for {
+				seed, more := s.take(ctx)
+				if !more {
+					return
+				}
+				began := time.Now()
+				s.add(swarm.Execute(ctx, swarm.Draw(seed, o.size()), swarm.Options{}), time.Since(began), ctx.Err() != nil)
+			}
+		})
+	}
+	s.watch(&workers)
+	if ctx.Err() != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "sim: interrupted; this is what was done")
+	}
+	return s.tell(out, ctx.Err())
+}
+
+// watch shows the progress, to a person, until all workers have ended.
+func (s *search) watch(workers *sync.WaitGroup) {
+	if s.options.json || !trace.Terminal(os.Stderr) {
+		workers.Wait()
+		return
+	}
+	var done atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		workers.Wait()
+		done.Store(true)
+		close(ended)
+	}()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for !done.Load() {
+		select {
+		case <-ended:
+		case <-ticker.C:
+		}
+		s.mu.Lock()
+		fmt.Fprintf(os.Stderr, "\r%d of %d seeds, %.0f a minute, %d broke a rule ", s.figures.Runs, s.options.seeds,
+			float64(s.figures.Runs)/time.Since(s.began).Minutes(), s.figures.Broken)
+		s.mu.Unlock()
+	}
+	fmt.Fprintln(os.Stderr)
+}
+
+func (s *search) take(ctx context.Context) (seed uint64, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil || s.ended || s.next >= s.options.from+s.options.seeds {
+		return 0, false
+	}
+	s.next++
+	return s.next - 1, true
+}
+
+func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
+	if interrupted {
+		return // It was not run to its end.
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.figures.Add(r.Figures)
+	s.reached.Add(r.Reached)
+	if took > s.slowTime {
+		s.slowest, s.slowTime = r, took
+	}
+	if r.Violation != nil {
+		s.broken = append(s.broken, broken{Seed: r.Seed, Violation: *r.Violation, Replay: s.options.replay(r.Seed)})
+		s.ended = len(s.broken) >= s.options.most
+	}
+}
+
+// replay is how a person sees one seed again.
+func (o *options) replay(seed uint64) string {
+	line := fmt.Sprintf("go run ./sim -seed %d", seed)
+	if o.long {
+		line += " -long"
+	}
+	if o.nodes > 0 {
+		line += fmt.Sprintf(" -nodes %d", o.nodes)
+	}
+	return line
+}
+
+// report is a search as JSON.
+type report struct {
+	Figures        swarm.Figures  `json:"figures"`
+	Broken         []broken       `json:"broken"`
+	Reached        fault.Coverage `json:"reached"`
+	Zeros          []string       `json:"neverReached"`
+	SeedsPerMinute float64        `json:"seedsPerMinute"`
+	// NodeHoursPerSecond: simulated node-hours in a second of this machine.
+	NodeHoursPerSecond float64 `json:"nodeHoursPerSecond"`
+	Workers            int     `json:"workers"`
+}
+
+func (s *search) tell(out io.Writer, interrupted error) error {
+	took := time.Since(s.began)
+	slices.SortFunc(s.broken, func(a, b broken) int { return int(int64(a.Seed) - int64(b.Seed)) })
+	r := report{
+		Figures: s.figures, Broken: s.broken, Reached: s.reached, Zeros: s.reached.Zeros(), Workers: s.options.workers,
+		SeedsPerMinute:     float64(s.figures.Runs) / took.Minutes(),
+		NodeHoursPerSecond: s.figures.NodeTime.Hours() / took.Seconds(),
+	}
+	var err error
+	if s.options.json {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(r)
+	} else {
+		err = s.print(out, r, took)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("telling the result: %w", err)
+	case len(s.broken) > 0, interrupted != nil, s.options.coverage && len(r.Zeros) > 0:
+		return errBroken
+	}
+	return nil
+}
+
+func (s *search) print(out io.Writer, r report, took time.Duration) error {
+	for _, b := range r.Broken {
+		_, _ = fmt.Fprintf(out, "BROKEN seed %d: %s\n       %s\n", b.Seed, b.Violation, b.Replay)
+	}
+	if s.options.coverage {
+		_, _ = fmt.Fprintln(out)
+		if err := r.Reached.Table(out); err != nil {
+			return err
+		}
+		for _, zero := range r.Zeros {
+			_, _ = fmt.Fprintln(out, "NEVER REACHED "+zero)
+		}
+	}
+	_, err := fmt.Fprintf(out, "\n%d seeds from %d: %d broke a rule; %s\n", r.Figures.Runs, s.options.from, r.Figures.Broken, told(r.Figures))
+	_, _ = fmt.Fprintf(out, "%s on %d workers: %.0f seeds a minute, %.1f simulated node-hours a second; the slowest took %s (seed %d)\n",
+		took.Round(time.Millisecond), r.Workers, r.SeedsPerMinute, r.NodeHoursPerSecond, s.slowTime.Round(time.Millisecond), s.slowest.Seed)
+	return err
+}
+
+// told is the figures in a line.
+func told(f swarm.Figures) string {
+	return fmt.Sprintf("%.1f simulated node-hours, %d steps, %d port calls (%d API requests), %d faults, %d crashes, "+
+		"%d transactions (%d commits, %d rollbacks, %d reverts)",
+		f.NodeTime.Hours(), f.Steps, f.Calls, f.Requests, f.Faults, f.Crashes, f.Transactions, f.Commits, f.Rollbacks, f.Reverts)
+}
