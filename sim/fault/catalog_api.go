@@ -24,9 +24,9 @@ func apiKinds() []Kind {
 		},
 		{
 			Name: "events-lost", On: OnProcess, Least: 5 * time.Second, Most: 5 * time.Minute,
-			Doc:   "watches bring nothing; at the end the caches list anew, so that what happened meanwhile is one event or none",
-			begin: func(e Effects, f Fault, _ *rand.Rand) { e.LoseEvents(f.Target, true) },
-			end:   func(e Effects, f Fault, _ *rand.Rand) { e.LoseEvents(f.Target, false) },
+			Doc:   "watches break and go on, or list anew, so that what happened meanwhile comes late, merged or not at all",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.LoseEvents(f.Target, true, r) },
+			end:   func(e Effects, f Fault, r *rand.Rand) { e.LoseEvents(f.Target, false, r) },
 		},
 		{
 			Name: "reply-lost", On: OnProcess, Least: time.Second, Most: 5 * time.Minute, Rate: 0.5,
@@ -34,8 +34,14 @@ func apiKinds() []Kind {
 			verdict: onAPI(func(*active) world.Verdict { return world.Verdict{Lose: true} }),
 		},
 		{
-			Name: "api-fails", On: OnProcess, Least: time.Second, Most: 5 * time.Minute, Rate: 0.7,
-			Doc:     "a request is refused: 500, 503, 429",
+			Name: "api-errors", On: OnProcess, Least: time.Second, Most: 5 * time.Minute, Args: []string{"429", "500", "503"},
+			Doc:   "the API server answers with an error of its own",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.Answer(f.Target, f.number(), 0.1+0.8*r.Float64(), r) },
+			end:   func(e Effects, f Fault, r *rand.Rand) { e.Answer(f.Target, 0, 0, r) },
+		},
+		{
+			Name: "api-refused", On: OnProcess, Least: time.Second, Most: 5 * time.Minute, Rate: 0.7,
+			Doc:     "a request does not get there: the connection is refused",
 			verdict: onAPI(func(*active) world.Verdict { return world.Verdict{Fail: true} }),
 		},
 		{

@@ -49,26 +49,27 @@ func managerKinds() []Kind {
 }
 
 func applyKinds() []Kind {
-	spoil := func(how string) (begin, end func(Effects, Fault, *rand.Rand)) {
-		return func(e Effects, f Fault, _ *rand.Rand) { e.SpoilApply(f.Target, how) },
-			func(e Effects, f Fault, _ *rand.Rand) { e.SpoilApply(f.Target, "") }
+	return []Kind{
+		spoilt("apply-partial", SpoilPartial, "an apply does a part of it, then fails"),
+		spoilt("apply-late-error", SpoilLate, "an apply does all of it, then fails"),
+		spoilt("apply-slow", SpoilSlow, "an apply takes longer than the checkpoint lives"),
+		spoilt("apply-skips", SpoilSkip, "an apply leaves something out and tells success"),
+		spoilt("apply-refused", SpoilRefused, "an apply fails before it has done anything"),
+		{
+			Name: "put-back-refused", On: OnNode, Least: 5 * time.Second, Most: 3 * time.Minute,
+			Doc:   "the kernel refuses to take back what a change has cost others",
+			begin: func(e Effects, f Fault, _ *rand.Rand) { e.RefusePutBack(f.Target, true) },
+			end:   func(e Effects, f Fault, _ *rand.Rand) { e.RefusePutBack(f.Target, false) },
+		},
 	}
-	partial := Kind{
-		Name: "apply-partial", On: OnNode, Least: 5 * time.Second, Most: 5 * time.Minute,
-		Doc: "an apply does a part of it, then fails",
+}
+
+func spoilt(name, how, doc string) Kind {
+	return Kind{
+		Name: name, Doc: doc, On: OnNode, Least: 5 * time.Second, Most: 8 * time.Minute,
+		begin: func(e Effects, f Fault, r *rand.Rand) { e.SpoilApply(f.Target, how, r) },
+		end:   func(e Effects, f Fault, r *rand.Rand) { e.SpoilApply(f.Target, "", r) },
 	}
-	partial.begin, partial.end = spoil("partial")
-	late := Kind{
-		Name: "apply-late-error", On: OnNode, Least: 5 * time.Second, Most: 5 * time.Minute,
-		Doc: "an apply does all of it, then fails",
-	}
-	late.begin, late.end = spoil("late-error")
-	slow := Kind{
-		Name: "apply-slow", On: OnNode, Least: 30 * time.Second, Most: 8 * time.Minute,
-		Doc: "an apply takes longer than the checkpoint lives",
-	}
-	slow.begin, slow.end = spoil("slow")
-	return []Kind{partial, late, slow}
 }
 
 func hostKinds() []Kind {

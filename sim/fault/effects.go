@@ -39,13 +39,30 @@ type Processes interface {
 type API interface {
 	// Lag holds back what a process's cache hears; zero ends it.
 	Lag(process string, by time.Duration)
-	// LoseEvents drops what the process's watches bring, until it ends: then the
-	// caches list anew.
-	LoseEvents(process string, on bool)
+	// LoseEvents breaks the process's watches again and again until it ends: what
+	// happens meanwhile comes late, merged, or by a new list.
+	LoseEvents(process string, on bool, r *rand.Rand)
+	// Answer has the server answer a share of the process's requests with this
+	// status; 0 ends it.
+	Answer(process string, status int, rate float64, r *rand.Rand)
 	// Touch changes something that nobody cares about in a node's objects (all for
 	// an empty name), so that a write on an older revision conflicts.
 	Touch(node string)
 }
+
+// Ways in which applies go wrong.
+const (
+	// SpoilPartial: a part is done, then it fails.
+	SpoilPartial = "partial"
+	// SpoilLate: all is done, then it fails.
+	SpoilLate = "late-error"
+	// SpoilSlow: it takes longer than the checkpoint lives.
+	SpoilSlow = "slow"
+	// SpoilSkip: something is left out, and success is told.
+	SpoilSkip = "skip"
+	// SpoilRefused: it fails before anything is done.
+	SpoilRefused = "refused"
+)
 
 // Hosts are the nodes' machines.
 type Hosts interface {
@@ -54,9 +71,11 @@ type Hosts interface {
 	RestartManager(node string, down time.Duration)
 	// HangManager makes it answer nobody.
 	HangManager(node string, on bool)
-	// SpoilApply has applies fail in this way: "partial", "late-error", "slow";
+	// SpoilApply has applies go wrong in this way, one of the Spoil constants;
 	// empty ends it.
-	SpoilApply(node, how string)
+	SpoilApply(node, how string, r *rand.Rand)
+	// RefusePutBack has the kernel refuse to take back what it lost.
+	RefusePutBack(node string, on bool)
 	// ExpireCheckpoint lets the timer of a checkpoint run out now.
 	ExpireCheckpoint(node string)
 	// ForeignCheckpoint makes a checkpoint of somebody else, or takes it away.

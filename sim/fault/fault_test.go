@@ -28,11 +28,15 @@ func (n noted) Overlap(node string, on bool)                     { n.say("overla
 func (n noted) ChangeLeader()                                    { n.say("leader") }
 func (n noted) Skew(process string, by time.Duration)            { n.say("skew %s %s", process, by) }
 func (n noted) Lag(process string, by time.Duration)             { n.say("lag %s %s", process, by) }
-func (n noted) LoseEvents(process string, on bool)               { n.say("events %s %t", process, on) }
+func (n noted) LoseEvents(process string, on bool, _ *rand.Rand) { n.say("events %s %t", process, on) }
 func (n noted) Touch(node string)                                { n.say("touch %s", node) }
 func (n noted) RestartManager(node string, _ time.Duration)      { n.say("restart %s", node) }
 func (n noted) HangManager(node string, on bool)                 { n.say("hang %s %t", node, on) }
-func (n noted) SpoilApply(node, how string)                      { n.say("spoil %s %q", node, how) }
+func (n noted) RefusePutBack(node string, on bool)               { n.say("putback %s %t", node, on) }
+func (n noted) Answer(process string, status int, _ float64, _ *rand.Rand) {
+	n.say("answer %s %d", process, status)
+}
+func (n noted) SpoilApply(node, how string, _ *rand.Rand)        { n.say("spoil %s %q", node, how) }
 func (n noted) ExpireCheckpoint(node string)                     { n.say("expire %s", node) }
 func (n noted) ForeignCheckpoint(node string, on bool)           { n.say("foreign %s %t", node, on) }
 func (n noted) Reboot(node string, _ time.Duration, abrupt bool) { n.say("reboot %s %t", node, abrupt) }
@@ -133,10 +137,10 @@ func TestFaultsBeginAndEnd(t *testing.T) {
 			fault.Fault{Kind: "crash", Target: "node2", Call: "api.patch", Nth: 1}, nil,
 		},
 		"with calls that fail": {
-			fault.Fault{Kind: "api-fails", Target: "node1", At: 1500 * time.Millisecond, For: time.Second, Rate: 1},
+			fault.Fault{Kind: "api-refused", Target: "node1", At: 1500 * time.Millisecond, For: time.Second, Rate: 1},
 			[]string{
-				"1s fault begin api-fails#1: at 1.5s, for 1s, 100 % of the calls",
-				"2s fault 4 api.patch x: api-fails#1", "2s told api the call never got there", "2s fault end api-fails#1",
+				"1s fault begin api-refused#1: at 1.5s, for 1s, 100 % of the calls",
+				"2s fault 4 api.patch x: api-refused#1", "2s told api the call never got there", "2s fault end api-refused#1",
 			},
 		},
 		"with calls whose replies are lost": {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -38,6 +39,14 @@ func (f Fault) duration() time.Duration {
 		return 0 // Draw makes no others; a run file may.
 	}
 	return d
+}
+
+func (f Fault) number() int {
+	n, err := strconv.Atoi(f.Arg)
+	if err != nil {
+		return 0 // The same.
+	}
+	return n
 }
 
 // name tells it from the others of its kind: "nm-hang#3".
