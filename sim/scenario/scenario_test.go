@@ -1,0 +1,160 @@
+package scenario
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMistakesAreToldWithFileAndLine(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"an unknown command":                        {"aply p.yaml", "x.txtar:1: aply: there is no such command or check (there are: add, advance, "},
+		"a check that is none":                      {"await polcy p Available", "x.txtar:1: polcy: there is no such command or check"},
+		"a file that is not there":                  {"apply p.yaml", `x.txtar:1: there is no file "p.yaml"`},
+		"a file that nobody names":                  {"quiet 1s\n-- p.yaml --\n", `x.txtar:2: no command names the file "p.yaml"`},
+		"a file that is there twice":                {"apply p\n-- p --\n-- p --\n", `x.txtar:2: there is a file "p" already`},
+		"a node that is not there":                  {"nodes 2\nreboot node3", `x.txtar:2: there is no node "node3" (there are: node1, node2)`},
+		"a node that joins only later":              {"kill handler node2\nadd node 2\nkill handler node2", `x.txtar:1: there is no node "node2"`},
+		"a phase that is none":                      {"kill handler node1 in Dreaming", `x.txtar:1: "Dreaming" is no phase of a transaction`},
+		"a row that is none":                        {"await enactment node1.p Good", `x.txtar:1: "Good" is no row of the table of conditions (Aborted, Available, `},
+		"a row of an enactment for a policy":        {"await policy p Failing", `x.txtar:1: "Failing" is no row of the table of conditions (Available, Degraded, `},
+		"text without quotes":                       {"await kernel node1 link", "x.txtar:1: link: text stands in single quotes"},
+		"a name in quotes":                          {"reboot 'node1'", "x.txtar:1: 'node1': want NODES, without quotes"},
+		"a word too many":                           {"heal all", `x.txtar:1: "all" is one word too many; it reads: heal`},
+		"a word too few":                            {"carrier node1 eth1", "x.txtar:1: up|down is missing; it reads: carrier NODE NIC up|down"},
+		"a check that ends early":                   {"await", "x.txtar:1: the rest of the line is missing"},
+		"a quote without an end":                    {"await kernel node1 'link", "x.txtar:1: 'link: the quote does not end"},
+		"a quote without a blank":                   {"await kernel node1 'link'eth1", "x.txtar:1: 'link'eth1: a blank is missing after the quote"},
+		"a quote within a word":                     {"label node1 a='b'", "x.txtar:1: a='b': a quote begins in the middle of a word"},
+		"a duration that is none":                   {"quiet soon", `x.txtar:1: "soon" is no duration such as 30s or 10m`},
+		"a mark that was not made":                  {"expect same node1 since noon", `x.txtar:1: there is no mark "noon" before this line`},
+		"a mark that was made already":              {"mark start", `x.txtar:1: there is a mark "start" already`},
+		"a need after a command":                    {"heal\nneeds bond", "x.txtar:2: what is needed is said before the first command that does something"},
+		"a reason that is missing":                  {"only sim:\nheal", "x.txtar:1: only sim: a reason is missing"},
+		"a switch without a gateway":                {"switch leaf dns\nheal", "x.txtar:1: gateway=ADDRESS/LENGTH is missing"},
+		"a NIC in a switch that is not there":       {"nic node1 eth3 leaf\nheal", `x.txtar:1: there is no switch "leaf" before this line`},
+		"nodes that are said twice":                 {"nodes 2\nnodes 3\nheal", "x.txtar:2: nodes is said once"},
+		"a wait that a lab would sit out":           {"advance 10m", "x.txtar:1: a lab does not wait that long"},
+		"a script without a command":                {"# nothing\n", "x.txtar:1: the script has no command"},
+		"several mistakes, each in a line":          {"heel\nheal all", "x.txtar:2: \"all\""},
+		"what is no text":                           {"heal \xff", "x.txtar:1: is not UTF-8"},
+		"an alternative that is none":               {"carrier node1 eth1 sideways", `x.txtar:1: "sideways": want up or down`},
+		"an address that is none":                   {"nic node1 eth1 lan 10.0.0.1\nheal", `x.txtar:1: "10.0.0.1" is no address with prefix length`},
+		"the nearest of several forms of a command": {"kill handler node1 at Probing", `x.txtar:1: "at" is one word too many; it reads: kill|stop|start|restart handler NODES [in PHASE], or: `},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse("x.txtar", []byte(test.text))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestALineHasItsWords(t *testing.T) {
+	tests := map[string]struct {
+		line string
+		want Args
+	}{
+		"an optional group that is there":        {"kill handler node1 in Probing", Args{"kill|stop|start|restart": "kill", "NODES": "node1", "PHASE": "Probing"}},
+		"an optional group that is not":          {"restart handler nodes", Args{"kill|stop|start|restart": "restart", "NODES": "nodes"}},
+		"an optional word before others":         {"cut dns in Probing", Args{"api|gateway|dns": "dns", "PHASE": "Probing"}},
+		"several texts":                          {"drift node1 'mtu eth1 1300' 'link del br1'", Args{"NODES": "node1", "TEXT": "mtu eth1 1300\nlink del br1"}},
+		"a quote in a text":                      {"once node1 fails 'it''s'", Args{"NODE": "node1", "TEXT": "it's"}},
+		"a comment":                              {"heal # '", Args{}},
+		"a label with a mark of a comment in it": {"label node1 a=b#c", Args{"NODES": "node1", "LABEL": "a=b#c"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := Parse("x.txtar", []byte(test.line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, s.Steps[0].Args); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestACheckHasItsOwnWords(t *testing.T) {
+	s, err := Parse("x.txtar", []byte("await within 2m enactment nodes.p Failing 'no'"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Args{"DURATION": "2m"}, s.Steps[0].Args); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Args{"ENACTMENT": "nodes.p", "ROW": "Failing", "TEXT": "no"}, s.Steps[0].Check.Args); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEveryWordOfAUsageIsKnown(t *testing.T) {
+	for _, table := range [][]form{commands, checks} {
+		for _, f := range table {
+			if f.means == "" || (f.sets == nil && f.does == nil && f.holds == nil) {
+				t.Errorf("%s: says or does nothing", f.usage)
+			}
+			for _, token := range strings.Fields(f.usage) {
+				token = strings.TrimSuffix(strings.Trim(token, "[]"), "...")
+				_, known := kinds[token]
+				if token != strings.ToLower(token) && token != "CHECK" && !known {
+					t.Errorf("%s: nobody says what %s is", f.usage, token)
+				}
+			}
+		}
+	}
+}
+
+func TestALineCoversWhatIsWanted(t *testing.T) {
+	const line = "link br1 linux-bridge up mtu 1500 stp off"
+	for wanted, want := range map[string]bool{
+		"link br1": true, "link br1 mtu 1500": true, "link br1 stp off": true, line: true,
+		"link br": false, "br1": false, "link br1 off stp": false, "route br1": false, "": false,
+	} {
+		if got := covers(line, wanted); got != want {
+			t.Errorf("%q: %v", wanted, got)
+		}
+	}
+}
+
+// FuzzParse: no text makes the parser do anything but parse or refuse, and what it
+// refuses it refuses with a line.
+func FuzzParse(f *testing.F) {
+	paths, err := filepath.Glob("files/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := Parse("x.txtar", raw)
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				if line == "" {
+					t.Errorf("an empty line in %q", err)
+				}
+			}
+			return
+		}
+		for _, step := range s.Steps {
+			if step.Line < 1 || step.form.does == nil {
+				t.Errorf("%+v", step)
+			}
+		}
+		if len(s.Topology.Nodes) == 0 || !slices.Contains(s.Topology.names(), "node1") {
+			t.Errorf("%+v", s.Topology)
+		}
+	})
+}
