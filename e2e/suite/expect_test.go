@@ -142,15 +142,10 @@ func (f *fleet) awaitReverted(ctx context.Context, n *lab.Node) {
 		g.Expect(filepath.Join(n.DiskPath(journalDir), "journal.json")).NotTo(BeAnExistingFile())
 		got := snap(ctx, n)
 		maps.DeleteFunc(got.Profiles, func(name, text string) bool {
-			return want.Profiles[name] == "" && isIdle(text)
+			return want.Profiles[name] == "" && lab.IdleProfile(text)
 		})
 		g.Expect(cmp.Diff(want, got)).To(BeEmpty())
 	}).Should(Succeed())
-}
-
-// isIdle tells a profile that does nothing.
-func isIdle(profile string) bool {
-	return strings.Contains(profile, "[ipv4] method=disabled") && strings.Contains(profile, "[ipv6] method=disabled") && !strings.Contains(profile, "controller=")
 }
 
 func (f *fleet) await(ctx context.Context, n *lab.Node, want snapshot) {

@@ -4,7 +4,6 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -26,7 +25,6 @@ import (
 const (
 	labName    = "suite"
 	journalDir = "/var/lib/kubernetes-nmstate"
-	profileDir = "/etc/NetworkManager/system-connections"
 )
 
 // oneNode has NICs beside the one that carries the API server.
@@ -149,52 +147,9 @@ func snap(ctx context.Context, n *lab.Node) snapshot {
 // profiles are NetworkManager's keyfiles on the node's disk, by file.
 func profiles(n *lab.Node) map[string]string {
 	GinkgoHelper()
-	files, err := filepath.Glob(filepath.Join(n.DiskPath(profileDir), "*"))
+	found, err := n.Profiles()
 	Expect(err).NotTo(HaveOccurred())
-	found := map[string]string{}
-	for _, path := range files {
-		raw, err := os.ReadFile(path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		Expect(err).NotTo(HaveOccurred())
-		found[filepath.Base(path)] = normal(string(raw))
-	}
 	return found
-}
-
-// normal is a keyfile as "[section] key=value" lines, sorted, in one spelling.
-// A person, NetworkManager and nmstate (whose revert writes it after a lost
-// checkpoint) each spell the default route and what is the default their way.
-func normal(keyfile string) string {
-	var lines []string
-	section := ""
-	for line := range strings.Lines(keyfile) {
-		line = strings.TrimSpace(line)
-		key, value, _ := strings.Cut(line, "=")
-		first, second, _ := strings.Cut(value, ",")
-		switch key {
-		case "", "timestamp", "dhcp-timeout", "addr-gen-mode", "route1_options":
-			continue
-		case "address1":
-			lines = append(lines, section+" address1="+first)
-			if second != "" {
-				lines = append(lines, section+" gateway="+second)
-			}
-			continue
-		case "route1":
-			if gateway, _, _ := strings.Cut(second, ","); first == "0.0.0.0/0" || first == "::/0" {
-				line = "gateway=" + gateway
-			}
-		}
-		if strings.HasPrefix(line, "[") {
-			section = line
-			continue
-		}
-		lines = append(lines, section+" "+line)
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
 }
 
 // renewed makes the nodes anew: nothing of the last spec is in the API, and

@@ -197,7 +197,7 @@ func (f *fleet) awaitUndone(ctx context.Context, n *lab.Node) {
 		want := pristine
 		want.Kernel = slices.DeleteFunc(slices.Clone(want.Kernel), multicast)
 		now.Kernel = slices.DeleteFunc(now.Kernel, multicast)
-		maps.DeleteFunc(now.Profiles, func(name, text string) bool { return want.Profiles[name] == "" && isIdle(text) })
+		maps.DeleteFunc(now.Profiles, func(name, text string) bool { return want.Profiles[name] == "" && lab.IdleProfile(text) })
 		g.Expect(cmp.Diff(want, now)).To(BeEmpty())
 	}).Should(Succeed())
 }

@@ -1,0 +1,89 @@
+//go:build linux
+
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var errOnlySim = errors.New("the lab cannot do this; say \"only sim: REASON\" in the scenario")
+
+// Cut takes the API server out of every node's reach.
+func (l *Lab) Cut(ctx context.Context, what, node string) error {
+	if what != "api" || node != "" {
+		return errOnlySim
+	}
+	l.cut = true
+	return l.cluster.CutAPI(ctx)
+}
+
+// Heal takes it back.
+func (l *Lab) Heal(ctx context.Context) error {
+	l.cut = false
+	return l.cluster.ConnectAPI(ctx)
+}
+
+// Carrier sets the far end of a NIC.
+func (l *Lab) Carrier(_ context.Context, node, nic string, up bool) error {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return err
+	}
+	return n.Carrier(nic, up)
+}
+
+// Plug makes or removes the pair of a NIC.
+func (l *Lab) Plug(_ context.Context, node, nic string, in bool) error {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return err
+	}
+	if in {
+		return n.Plug(nic)
+	}
+	return n.Unplug(nic)
+}
+
+// Drift runs ip in the node.
+func (l *Lab) Drift(ctx context.Context, node string, change []string) error {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return err
+	}
+	command, err := byHand(change)
+	if err != nil {
+		return err
+	}
+	_, err = n.Exec(ctx, append([]string{"ip"}, command...)...)
+	return err
+}
+
+// byHand is a change in the words of ip.
+func byHand(change []string) ([]string, error) {
+	words := append(change, "", "", "", "")
+	switch verb := strings.Join(words[:2], " "); {
+	case words[0] == "mtu" && len(change) == 3:
+		return []string{"link", "set", words[1], "mtu", words[2]}, nil
+	case (verb == "address add" || verb == "address del") && len(change) == 4:
+		return []string{"address", words[1], words[3], "dev", words[2]}, nil
+	case (verb == "route add" || verb == "route del") && len(change) > 2:
+		return change, nil
+	case verb == "link add" && len(change) == 4:
+		return []string{"link", "add", "name", words[2], "type", words[3]}, nil
+	case (verb == "link del" || verb == "link up" || verb == "link down") && len(change) == 3:
+		if words[1] == "del" {
+			return change, nil
+		}
+		return []string{"link", "set", words[2], words[1]}, nil
+	}
+	return nil, fmt.Errorf("%q is no change that is known", strings.Join(change, " "))
+}
+
+// AddNode is not for the lab.
+func (l *Lab) AddNode(context.Context, int) error { return errOnlySim }
+
+// RemoveNode is not for the lab.
+func (l *Lab) RemoveNode(context.Context, string) error { return errOnlySim }

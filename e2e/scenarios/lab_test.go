@@ -1,0 +1,293 @@
+//go:build linux
+
+package scenarios
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+)
+
+const (
+	// patience is far beyond what is normal, poll how often is looked.
+	patience = 90 * time.Second
+	poll     = 50 * time.Millisecond
+
+	journalFile = "/var/lib/kubernetes-nmstate/journal.json"
+	// handlerRestart is longer than the lab waits before it starts a killed handler.
+	handlerRestart = 10 * time.Second
+)
+
+// Lab is a lab as a scenario.Backend.
+type Lab struct {
+	cluster *cluster.Cluster
+	bin     string
+	audit   string
+	began   time.Time
+	mode    string
+	phases  map[string]*phases
+	// pristine are the profiles that the nodes had at the beginning.
+	pristine map[string]map[string]string
+	// away are parts that were stopped, cut tells that the API server is out of reach.
+	away map[string]bool
+	cut  bool
+}
+
+// Client is the administrator's.
+func (l *Lab) Client() client.Client { return l.cluster.Client }
+
+// Elapsed is the time since the scenario began.
+func (l *Lab) Elapsed() time.Duration { return time.Since(l.began) }
+
+// Patience is for whatever takes a few seconds.
+func (l *Lab) Patience() time.Duration { return patience }
+
+// Until polls.
+func (l *Lab) Until(ctx context.Context, d time.Duration, done func() (bool, error)) (bool, error) {
+	for end := time.Now().Add(d); ; {
+		if is, err := done(); is || err != nil {
+			return is, err
+		}
+		if time.Now().After(end) {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(poll):
+		}
+	}
+}
+
+// Kernel asks ip, and the resolver's file.
+func (l *Lab) Kernel(ctx context.Context, node string) ([]string, error) {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return nil, err
+	}
+	kernel, err := n.Kernel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resolv, err := n.Exec(ctx, "cat", "/etc/resolv.conf")
+	if err != nil {
+		return nil, err
+	}
+	return plain(kernel, string(resolv))
+}
+
+// Snapshot is the kernel and the profiles. NetworkManager keeps a profile that
+// does nothing for a NIC that it has once configured, and IPv6 switched off on
+// it, so without the route for multicasts.
+func (l *Lab) Snapshot(ctx context.Context, node string) (string, error) {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return "", err
+	}
+	kernel, err := n.Settled(ctx)
+	if err != nil {
+		return "", err
+	}
+	profiles, err := n.Profiles()
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for line := range strings.Lines(kernel) {
+		if !strings.Contains(line, `"dst":"ff00::/8"`) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	for name, text := range profiles {
+		if l.pristine[node][name] == "" && lab.IdleProfile(text) {
+			continue
+		}
+		for line := range strings.Lines(text) {
+			lines = append(lines, name+": "+strings.TrimSpace(line))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n"), nil
+}
+
+// Phase reads the journal.
+func (l *Lab) Phase(_ context.Context, node string) (string, error) {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return "", err
+	}
+	raw, err := os.ReadFile(n.DiskPath(journalFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return "Idle", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the journal: %w", err)
+	}
+	var entry struct{ Transaction struct{ Phase string } }
+	if err := json.Unmarshal(raw, &entry); err != nil {
+		return "", fmt.Errorf("reading the journal: %w", err)
+	}
+	return entry.Transaction.Phase, nil
+}
+
+// Watch begins to follow the logs.
+func (l *Lab) Watch(context.Context) error {
+	for _, n := range l.cluster.Nodes() {
+		var err error
+		if l.phases[n.Name], err = follow(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Enter follows the handler's log.
+func (l *Lab) Enter(ctx context.Context, node, phase string) error {
+	return l.phases[node].until(ctx, phase, patience)
+}
+
+// Applies counts in NetworkManager's log.
+func (l *Lab) Applies(_ context.Context, node string) (int, error) {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return 0, err
+	}
+	raw, err := os.ReadFile(n.LogPath("nm"))
+	if err != nil {
+		return 0, fmt.Errorf("reading NetworkManager's log: %w", err)
+	}
+	return bytes.Count(raw, []byte(`op="checkpoint-create"`)), nil
+}
+
+// Writes reads the API server's audit log.
+func (l *Lab) Writes(context.Context) (int, string, error) {
+	all, err := controlplane.ReadRequests(l.audit, controlplane.Filter{
+		Since: l.began, Verbs: []string{"create", "update", "patch", "delete", "deletecollection"},
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	all = slices.DeleteFunc(all, func(r controlplane.Request) bool { return r.Group != "nmstate.io" && r.Resource != "events" })
+	return len(all), controlplane.Summary(all[max(0, len(all)-5):]), nil
+}
+
+// Process starts, stops, kills and restarts. A killed handler is back when it
+// returns; NetworkManager and the API server stay away until they are started.
+func (l *Lab) Process(ctx context.Context, verb, part, node string) error {
+	switch part {
+	case "controllers":
+		return l.controllers(ctx, verb)
+	case "apiserver":
+		if verb == "restart" {
+			return errors.Join(l.cluster.APIServer(ctx, "kill"), l.cluster.APIServer(ctx, "start"))
+		}
+		l.away[part] = verb != "start"
+		return l.cluster.APIServer(ctx, verb)
+	}
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return err
+	}
+	if part == "networkmanager" {
+		if verb == "restart" { // as a crash: nothing is written down before
+			return errors.Join(n.NM(ctx, "kill"), n.NM(ctx, "start"))
+		}
+		return n.NM(ctx, verb)
+	}
+	if verb != "kill" {
+		return n.Handler(ctx, verb)
+	}
+	before, err := handlerStarts(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := n.Handler(ctx, verb); err != nil {
+		return err
+	}
+	_, err = l.Until(ctx, handlerRestart, func() (bool, error) {
+		now, err := handlerStarts(ctx, n)
+		return now > before, err
+	})
+	return err
+}
+
+func handlerStarts(ctx context.Context, n *lab.Node) (int, error) {
+	units, err := n.Units(ctx)
+	for _, u := range units {
+		if u.Name == "handler" {
+			return u.Restarts, err
+		}
+	}
+	return 0, errors.Join(err, errors.New("there is no handler"))
+}
+
+func (l *Lab) controllers(ctx context.Context, verb string) error {
+	if verb != "start" {
+		if err := l.cluster.StopControllers(ctx); err != nil {
+			return err
+		}
+	}
+	l.away["controllers"] = verb == "stop"
+	if verb == "stop" {
+		return nil
+	}
+	return l.cluster.StartControllers(ctx, l.mode)
+}
+
+// Reboot the node.
+func (l *Lab) Reboot(ctx context.Context, node string) error {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return err
+	}
+	return n.Reboot(ctx)
+}
+
+// Mode switches as a rollout of the DaemonSet does.
+func (l *Lab) Mode(ctx context.Context, centralized bool) error {
+	mode := cluster.Distributed
+	if centralized {
+		mode = cluster.Centralized
+	}
+	if mode == l.mode {
+		return nil
+	}
+	l.mode = mode
+	return l.cluster.SwitchMode(ctx, mode)
+}
+
+// Once runs the handler in the node.
+func (l *Lab) Once(ctx context.Context, node string) (int, string, error) {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return 0, "", err
+	}
+	var stderr bytes.Buffer
+	err = n.Run(ctx, lab.Command{
+		Args: []string{
+			filepath.Join(l.bin, "handler"), "--once", "--once-timeout=90s", "--mode", l.mode,
+			"--revert-helper", filepath.Join(l.bin, "nmstate-revert"),
+		},
+		Stderr: &stderr,
+	})
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	ended := &exec.ExitError{}
+	if errors.As(err, &ended) {
+		return ended.ExitCode(), lines[len(lines)-1], nil
+	}
+	return 0, lines[len(lines)-1], err
+}

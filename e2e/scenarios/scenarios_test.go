@@ -1,0 +1,153 @@
+//go:build linux
+
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/go-logr/logr"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
+)
+
+func TestMain(m *testing.M) {
+	if code, ok := lab.Child(context.Background(), os.Args); ok {
+		os.Exit(code)
+	}
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(m.Run())
+}
+
+// skipOrFail: a skip that hides something missing is a failure in strict mode.
+func skipOrFail(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("NMSTATE_STRICT") == "1" {
+		t.Fatal(why)
+	}
+	t.Skip("skipped: " + why)
+}
+
+func available() error {
+	if os.Geteuid() != 0 {
+		return errors.New("a lab needs root")
+	}
+	if err := lab.Available(""); err != nil {
+		return err
+	}
+	if os.Getenv("NMSTATE_BIN") == "" {
+		if out, err := exec.CommandContext(context.Background(), "../../hack/need.sh", "gcc").CombinedOutput(); err != nil {
+			return fmt.Errorf("the handler cannot be built: %s", out)
+		}
+	}
+	return nil
+}
+
+// programs are the handler and the others, built unless NMSTATE_BIN says where
+// they are.
+func programs(t *testing.T) string {
+	t.Helper()
+	bin := os.Getenv("NMSTATE_BIN")
+	if bin == "" {
+		bin = "../../bin"
+		out, err := exec.CommandContext(t.Context(), "../../hack/build.sh", "handler", "controllers").CombinedOutput()
+		if err != nil {
+			t.Fatalf("building the programs: %v\n%s", err, out)
+		}
+	}
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// TestOnTheLab runs what a lab can do, those with the same topology one after
+// the other.
+func TestOnTheLab(t *testing.T) {
+	if err := available(); err != nil {
+		skipOrFail(t, err.Error())
+	}
+	all, err := scenario.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fleet{bin: programs(t), name: "scenarios"}
+	t.Cleanup(func() {
+		if err := f.drop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	slices.SortStableFunc(all, func(a, b *scenario.Scenario) int {
+		return strings.Compare(fmt.Sprint(a.Topology), fmt.Sprint(b.Topology))
+	})
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			if s.OnlySim != "" {
+				t.Skip("only in the simulator: " + s.OnlySim)
+			}
+			for _, feature := range s.Needs {
+				if err := lacks(t.Context(), feature); err != nil {
+					t.Skipf("skipped: this machine lacks %s: %v", feature, err)
+				}
+			}
+			runOn(t, f, s)
+		})
+	}
+}
+
+func runOn(t *testing.T, f *fleet, s *scenario.Scenario) {
+	started := time.Now()
+	l, err := f.take(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("a lab in %.1f s", time.Since(started).Seconds())
+	picture, err := scenario.Run(t.Context(), s, l, func(line string) { t.Log(line) })
+	if err != nil {
+		if folder := os.Getenv("NMSTATE_ARTIFACTS"); folder != "" {
+			_ = os.MkdirAll(folder, 0o755)
+		}
+		if err := f.drop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+		t.Fatal(err)
+	}
+	_ = picture
+}
+
+// lacks tries whether this machine has a feature, in a network namespace that
+// goes with the try. nil means that it has it.
+func lacks(ctx context.Context, feature string) error {
+	const pair = "ip link add v0 type veth peer name v1 && "
+	tries := map[string]string{
+		"bond":                  "ip link add t0 type bond",
+		"bridge-vlan-filtering": "ip link add t0 type bridge && ip link set t0 type bridge vlan_filtering 1",
+		"dummy":                 "ip link add t0 type dummy",
+		"vlan":                  pair + "ip link add link v0 name t0 type vlan id 5",
+		"vrf":                   "ip link add t0 type vrf table 5",
+	}
+	if feature == "ovs" {
+		return errors.New("the lab's nodes are made without Open vSwitch")
+	}
+	try, ok := tries[feature]
+	if !ok {
+		return fmt.Errorf("nobody has told how to try it: add it here")
+	}
+	out, err := exec.CommandContext(ctx, "unshare", "-n", "sh", "-c", try).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the kernel says: %s", strings.TrimSpace(string(out)))
+	}
+	return nil
+}
