@@ -1,0 +1,28 @@
+package host
+
+import "time"
+
+// Faults are what goes wrong inside of nmstate and NetworkManager; each is
+// asked when its moment comes, nil is nothing. What comes from outside (a
+// restart, drift, a carrier) has methods of Host.
+type Faults struct {
+	// Show: reading fails.
+	Show func() error
+	// Refuse: an apply fails before it has changed anything. The error should
+	// wrap one of handler/backend's.
+	Refuse func() error
+	// Step is asked before each activation, after so many have been done: how
+	// much longer it takes, and whether the apply ends there.
+	Step func(done int) (time.Duration, error)
+	// Verify is asked when all is activated: how much longer that takes, whether
+	// it says that all is well without a look, and an error although all is there.
+	Verify func() (wait time.Duration, lie bool, err error)
+	// KeepFailed: after a failure nmstate does not roll back by itself.
+	KeepFailed func() bool
+	// Skip: NetworkManager leaves an activation out without a word.
+	Skip func(profile string) bool
+	// PutBack: the kernel refuses to take something back.
+	PutBack func() error
+	// Disk: writing the journal fails.
+	Disk func() error
+}

@@ -1,0 +1,370 @@
+package host
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// plan is what nmstate makes of a desired state.
+type plan struct {
+	host *Host
+	// settings as they are to be.
+	settings settings
+	// activate are the profiles to activate, end the interfaces that go.
+	activate []*profile
+	end      []*profile
+	desired  state.State
+	// rules are to be the kernel's.
+	rulesChanged, hostChanged bool
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", backend.ErrInvalid, fmt.Sprintf(format, args...))
+}
+
+// planned merges the desired state into the settings, or refuses it.
+func (h *Host) planned(desired state.State) (*plan, error) {
+	if _, err := state.ParseDesired(desired.JSON()); err != nil {
+		return nil, fmt.Errorf("%w: %w", backend.ErrInvalid, err)
+	}
+	if circle := state.Cycle(desired); circle != "" {
+		return nil, invalid("interfaces stand on each other in a circle: %s", circle)
+	}
+	d := &plan{host: h, settings: h.settings, desired: state.Typed(desired)}
+	wanted := map[string]*wish{}
+	for _, one := range d.desired.Interfaces() {
+		if err := d.wish(wanted, one); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.routes(wanted); err != nil {
+		return nil, err
+	}
+	d.portsOf(wanted)
+	if err := d.check(wanted); err != nil {
+		return nil, err
+	}
+	for _, key := range sortedKeys(wanted) {
+		d.take(wanted[key])
+	}
+	d.activate = h.inOrderOf(d.settings, d.activate)
+	return d, d.node()
+}
+
+// wish is a profile in the making.
+type wish struct {
+	name, kind string
+	was        *profile
+	link       *Link
+	said       tree
+	routes     []Route
+	absent     bool
+	// implied: it is only there because something else names it.
+	implied bool
+}
+
+func (w *wish) key() string { return keyOf(w.name, w.kind) }
+
+// wish starts with what there is and adds what is desired.
+func (d *plan) wish(wanted map[string]*wish, one state.Interface) error {
+	if one.State == "ignore" || one.State == "unknown" {
+		return nil
+	}
+	link := d.find(one)
+	kind := one.Type
+	if kind == "" || kind == "unknown" {
+		if link == nil {
+			if one.IsAbsent() {
+				return nil
+			}
+			return invalid("interface %s: it is not there and has no type", one.Name)
+		}
+		kind = link.Type
+	}
+	name := one.Name
+	if link != nil {
+		name = link.Name
+		if kind == "ethernet" || kind == "veth" && link.Type == "ethernet" {
+			kind = link.Type
+		}
+	}
+	if !modelled(kind) {
+		return invalid("NotImplementedError: the simulator has no interfaces of type %s (%s)", kind, name)
+	}
+	w := d.wishFor(wanted, name, kind, link)
+	w.implied = false
+	if one.IsAbsent() {
+		w.absent = true
+		return nil
+	}
+	said := without(one.Tree(), "name", "identifier", "copy-mac-from", "profile-name", "permanent-mac-address", "driver")
+	if from := text(one.Tree()["copy-mac-from"]); from != "" {
+		if l := d.host.kernel.link(from, false); l != nil {
+			said["mac-address"] = l.MAC
+		}
+	}
+	w.said = mergedInterface(w.said, said)
+	w.said["name"], w.said["type"] = name, kind
+	return nil
+}
+
+func modelled(kind string) bool {
+	switch kind {
+	case "ethernet", "veth", "dummy", "bond", "vlan", "linux-bridge", "vxlan", "vrf", "mac-vlan", "ovs-bridge", "ovs-interface", "loopback":
+		return true
+	}
+	return false
+}
+
+// find is the link that a desired interface means.
+func (d *plan) find(one state.Interface) *Link {
+	t := one.Tree()
+	if t["identifier"] == "mac-address" {
+		mac := capitals(one.MACAddress())
+		for _, l := range d.host.kernel.links {
+			if mac != "" && !isSoftware(l.Type) && (l.Permanent == mac || l.MAC == mac) {
+				return l
+			}
+		}
+	}
+	if one.Type == "" {
+		return d.host.kernel.named(one.Name)
+	}
+	return d.host.kernel.link(one.Name, one.Type == "ovs-bridge")
+}
+
+// wishFor is the wish for an interface, as it is now if it is a new wish.
+func (d *plan) wishFor(wanted map[string]*wish, name, kind string, link *Link) *wish {
+	if w := wanted[keyOf(name, kind)]; w != nil {
+		return w
+	}
+	w := &wish{name: name, kind: kind, link: link, was: d.host.settings.profile(name, kind == "ovs-bridge"), implied: true}
+	switch {
+	case w.was != nil && !w.was.bare:
+		w.said, w.routes = w.was.said, w.was.routes
+	case link != nil:
+		w.said, w.routes = d.host.observed(link)
+	default:
+		w.said = tree{"ipv4": tree{"enabled": false}, "ipv6": tree{"enabled": false}}
+	}
+	w.said = merged(w.said, tree{"name": name, "type": kind, "state": "up"})
+	wanted[w.key()] = w
+	return w
+}
+
+// mergedInterface is an interface's settings with what is desired of it.
+func mergedInterface(base, over tree) tree {
+	result := merged(base, over)
+	for _, family := range []string{"ipv4", "ipv6"} {
+		ip := object(over[family])
+		if ip == nil {
+			continue
+		}
+		now := object(result[family])
+		switch enabled, said := ip["enabled"]; {
+		case said && !truth(enabled):
+			result[family] = tree{"enabled": false}
+		case (truth(now["dhcp"]) || truth(now["autoconf"])) && ip["address"] == nil:
+			result[family] = without(now, "address")
+		case !said && ip["address"] != nil:
+			result[family] = merged(now, tree{"enabled": true})
+		}
+	}
+	if controller, said := over["controller"]; said && text(controller) == "" {
+		delete(result, "controller")
+	}
+	if master, said := over["master"]; said {
+		delete(result, "master")
+		delete(result, "controller")
+		if text(master) != "" {
+			result["controller"] = master
+		}
+	}
+	return result
+}
+
+// portsOf has the ports of the wished controllers follow.
+func (d *plan) portsOf(wanted map[string]*wish) {
+	for _, key := range sortedKeys(wanted) {
+		w := wanted[key]
+		if !d.host.kernel.controls(&Link{Type: w.kind}) {
+			continue
+		}
+		listed, says := d.listed(w)
+		for _, name := range listed {
+			link := d.host.kernel.link(name, false)
+			port := wanted[name]
+			if port == nil {
+				kind := "ethernet"
+				switch {
+				case link != nil:
+					kind = link.Type
+				case w.kind == "ovs-bridge":
+					kind = "ovs-interface"
+				}
+				port = d.wishFor(wanted, name, kind, link)
+			}
+			if !port.absent {
+				port.said = merged(port.said, tree{"controller": w.name})
+			}
+		}
+		for _, l := range d.host.kernel.ports(w.name) {
+			if (says || w.absent) && !slices.Contains(listed, l.Name) && !l.Foreign {
+				port := d.wishFor(wanted, l.Name, l.Type, l)
+				if text(port.said["controller"]) == w.name {
+					port.said = without(port.said, "controller")
+					port.absent = port.absent || l.Type == "ovs-interface" && port.implied
+				}
+			}
+		}
+	}
+	for _, key := range sortedKeys(wanted) {
+		d.alone(wanted, wanted[key])
+	}
+}
+
+// listed are the ports that the desired state lists for a controller.
+func (d *plan) listed(w *wish) ([]string, bool) {
+	if w.absent {
+		return nil, false
+	}
+	for _, one := range d.desired.Interfaces() {
+		if one.Name == w.name && keyOf(one.Name, one.Type) == w.key() && one.SaysPorts() {
+			return one.Ports(), true
+		}
+	}
+	return nil, false
+}
+
+// alone: a port of a bridge or bond has no IP configuration; that of a VRF has.
+func (d *plan) alone(wanted map[string]*wish, w *wish) {
+	controller := text(w.said["controller"])
+	if controller == "" || w.kind == "ovs-interface" || w.absent {
+		return
+	}
+	if vrf := wanted[controller]; vrf != nil && vrf.kind == "vrf" {
+		return
+	}
+	if l := d.host.kernel.link(controller, false); l != nil && l.Type == "vrf" {
+		return
+	}
+	w.said = merged(w.said, nil)
+	w.said["ipv4"], w.said["ipv6"] = tree{"enabled": false}, tree{"enabled": false}
+}
+
+// check refuses what nmstate refuses before it changes anything.
+func (d *plan) check(wanted map[string]*wish) error {
+	there := func(name string) bool {
+		if w := wanted[name]; w != nil {
+			return !w.absent
+		}
+		return d.host.kernel.link(name, false) != nil
+	}
+	for _, key := range sortedKeys(wanted) {
+		w := wanted[key]
+		if w.absent {
+			continue
+		}
+		if w.link == nil && !isSoftware(w.kind) {
+			return invalid("interface %s: there is no such %s interface", w.name, w.kind)
+		}
+		if base := baseOf(w.said); base != "" && !there(base) {
+			return invalid("interface %s: its base interface %s is not there", w.name, base)
+		}
+		if err := d.checkMTU(wanted, w); err != nil {
+			return err
+		}
+		for _, family := range []string{"ipv4", "ipv6"} {
+			for _, entry := range objects(object(w.said[family])["address"]) {
+				if _, ok := addressOf(entry); !ok {
+					return invalid("interface %s: %s/%s is no address", w.name, text(entry["ip"]), text(entry["prefix-length"]))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (d *plan) checkMTU(wanted map[string]*wish, w *wish) error {
+	mtu, said := whole(w.said["mtu"])
+	if !said {
+		return nil
+	}
+	most := 65535
+	if nic, ok := d.host.nic(w.name); ok {
+		most = nic.MaxMTU
+	}
+	if base := wanted[baseOf(w.said)]; base != nil && w.kind == "vlan" {
+		if below, ok := whole(base.said["mtu"]); ok {
+			most = below
+		}
+	} else if base := d.host.kernel.link(baseOf(w.said), false); base != nil && w.kind == "vlan" {
+		most = base.MTU
+	}
+	if mtu > most && w.kind != "loopback" || mtu < 68 && mtu > 0 {
+		return invalid("interface %s: the MTU %d is not between 68 and %d", w.name, mtu, most)
+	}
+	return nil
+}
+
+// take puts a wish into the plan, if it changes anything.
+func (d *plan) take(w *wish) {
+	if w.absent {
+		d.settings = d.settings.less(w.key())
+		if w.was != nil || w.link != nil && w.link.software() && !w.link.Foreign {
+			d.end = append(d.end, &profile{name: w.name, kind: w.kind})
+		}
+		return
+	}
+	p := &profile{name: w.name, kind: w.kind, said: w.said, routes: w.routes}
+	if w.was != nil {
+		p.dns, p.search, p.memory = w.was.dns, w.was.search, w.was.memory && !w.was.bare
+		if !w.was.bare && same(w.was.said, p.said) && slices.EqualFunc(w.was.routes, p.routes, Route.same) && d.host.holds(w.was) {
+			return
+		}
+	}
+	if !truth(object(p.said["ipv4"])["enabled"]) && !truth(object(p.said["ipv6"])["enabled"]) {
+		p.routes = nil
+	}
+	d.settings = d.settings.with(p)
+	d.activate = append(d.activate, p)
+}
+
+func (r Route) same(other Route) bool { return r.is(other) && same(r.Said, other.Said) }
+
+// holds tells whether the kernel is as the profile says.
+func (h *Host) holds(p *profile) bool {
+	l := h.kernel.link(p.name, p.userspace())
+	if l == nil || !samePointer(l.Said, p.said) || l.Up != p.up() || l.Controller != p.controller() {
+		return false
+	}
+	if mtu, ok := whole(p.said["mtu"]); ok && mtu != l.MTU {
+		return false
+	}
+	if mac := text(p.said["mac-address"]); mac != "" && capitals(mac) != l.MAC {
+		return false
+	}
+	var want []netip.Prefix
+	for _, family := range []string{"ipv4", "ipv6"} {
+		for _, a := range addressesOf(p, family) {
+			want = append(want, a.Prefix)
+		}
+	}
+	for _, a := range l.Addresses {
+		if i := slices.Index(want, a.Prefix); i >= 0 {
+			want = slices.Delete(want, i, i+1)
+		} else if !a.Dynamic {
+			return false
+		}
+	}
+	for _, r := range p.routes {
+		if !slices.ContainsFunc(h.kernel.routes, r.is) {
+			return false
+		}
+	}
+	return len(want) == 0
+}

@@ -1,0 +1,278 @@
+package host
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// observed is what nmstate takes over of a link that has no profile: its
+// addresses and NetworkManager's kind of routes.
+func (h *Host) observed(l *Link) (tree, []Route) {
+	said := tree{"ipv4": tree{"enabled": false}, "ipv6": tree{"enabled": false}}
+	if !l.Up {
+		said["state"] = "down"
+	}
+	for _, family := range []string{"ipv4", "ipv6"} {
+		var addresses []any
+		for _, a := range l.Addresses {
+			if familyOf(a.Prefix.Addr()) == family && !a.Dynamic {
+				addresses = append(addresses, tree{"ip": a.Prefix.Addr().String(), "prefix-length": a.Prefix.Bits()})
+			}
+		}
+		if len(addresses) > 0 {
+			said[family] = tree{"enabled": true, "dhcp": false, "address": addresses}
+			if family == "ipv6" {
+				object(said[family])["autoconf"] = false
+			}
+		}
+	}
+	if l.Controller != "" {
+		said["controller"] = l.Controller
+	}
+	if l.Said != nil {
+		said = merged(l.Said, said)
+	}
+	var routes []Route
+	for _, r := range h.kernel.routes {
+		if r.Dev == l.Name && r.Protocol == Static {
+			routes = append(routes, r)
+		}
+	}
+	return said, routes
+}
+
+// routes adds and takes away routes of the wished interfaces and of others
+// that the routes name.
+func (d *plan) routes(wanted map[string]*wish) error {
+	desired := d.desired.Routes()
+	for _, filter := range desired {
+		if !filter.Absent {
+			continue
+		}
+		for _, r := range d.configured(wanted) {
+			if d.selects(filter, r) {
+				w := d.wishForDevice(wanted, r.Dev)
+				if w != nil {
+					w.routes = slices.DeleteFunc(slices.Clone(w.routes), r.is)
+				}
+			}
+		}
+	}
+	for _, one := range desired {
+		if one.Absent || text(one.Tree()["state"]) == "ignore" {
+			continue
+		}
+		r, err := d.route(one)
+		if err != nil {
+			return err
+		}
+		w := d.wishForDevice(wanted, r.Dev)
+		if w == nil || w.absent {
+			return invalid("route %s: its interface %s is not there", one, r.Dev)
+		}
+		w.routes = append(slices.DeleteFunc(slices.Clone(w.routes), func(other Route) bool {
+			return other.To == r.To && other.Via == r.Via && other.Table == r.Table && (!one.HasMetric || other.Metric == r.Metric)
+		}), r)
+	}
+	return nil
+}
+
+func (d *plan) wishForDevice(wanted map[string]*wish, name string) *wish {
+	if w := wanted[name]; w != nil {
+		return w
+	}
+	l := d.host.kernel.link(name, false)
+	if l == nil {
+		return nil
+	}
+	return d.wishFor(wanted, l.Name, l.Type, l)
+}
+
+// configured are the routes of the profiles and wishes.
+func (d *plan) configured(wanted map[string]*wish) []Route {
+	var found []Route
+	for _, p := range d.settings.profiles {
+		if wanted[p.key()] == nil {
+			found = append(found, p.routes...)
+		}
+	}
+	for _, key := range sortedKeys(wanted) {
+		found = append(found, wanted[key].routes...)
+	}
+	for _, l := range d.host.kernel.links {
+		if wanted[l.Name] == nil && d.settings.profile(l.Name, false) == nil {
+			_, routes := d.host.observed(l)
+			found = append(found, routes...)
+		}
+	}
+	return found
+}
+
+func (d *plan) selects(filter state.Route, r Route) bool {
+	via := ""
+	if r.Via.IsValid() {
+		via = r.Via.String()
+	}
+	_, says := filter.Tree()["next-hop-address"]
+	table, _ := whole(filter.Tree()["table-id"])
+	return (filter.Destination == "" || filter.Destination == r.To.String()) &&
+		(filter.NextHopInterface == "" || filter.NextHopInterface == r.Dev) &&
+		(!says || filter.NextHopAddress == via) && (table == 0 || table == r.Table) &&
+		(!filter.HasMetric || int(filter.Metric) == r.Metric)
+}
+
+// route is a desired route as the kernel has it.
+func (d *plan) route(one state.Route) (Route, error) {
+	to, err := netip.ParsePrefix(one.Destination)
+	if err != nil {
+		return Route{}, invalid("route %s: %q is no destination", one, one.Destination)
+	}
+	r := Route{To: to.Masked(), Dev: one.NextHopInterface, Table: int(one.TableID), Metric: int(one.Metric), Protocol: Static}
+	if one.NextHopAddress != "" {
+		if r.Via, err = netip.ParseAddr(one.NextHopAddress); err != nil || r.Via.Is4() != to.Addr().Is4() {
+			return Route{}, invalid("route %s: %q is no gateway for it", one, one.NextHopAddress)
+		}
+	}
+	if one.NextHopInterface == "" {
+		return Route{}, invalid("route %s: the simulator has no routes without an interface", one)
+	}
+	if to.Addr().Is6() && r.Metric == 0 {
+		r.Metric = 1024 // The kernel's own choice.
+	}
+	if vrf := one.VRF; vrf != "" {
+		if l := d.host.kernel.link(vrf, false); l != nil {
+			r.Table = l.Table
+		}
+		if w, ok := d.desired.Interface(vrf); ok {
+			r.Table = tableIn(w.Tree())
+		}
+	}
+	r.Said = without(one.Tree(), "destination", "next-hop-interface", "next-hop-address", "table-id", "metric", "state", "vrf-name")
+	if len(r.Said) == 0 {
+		r.Said = nil
+	}
+	return r, nil
+}
+
+// node are the settings that belong to no interface.
+func (d *plan) node() error {
+	t := d.desired.Tree()
+	if config := object(object(t["dns-resolver"])["config"]); config != nil {
+		d.settings.dns = merged(d.settings.dns, config)
+		if len(texts(d.settings.dns["server"])) == 0 && len(texts(d.settings.dns["search"])) == 0 && len(texts(d.settings.dns["options"])) == 0 {
+			d.settings.dns = nil
+		}
+		if len(config) == 0 {
+			d.settings.dns = nil
+		}
+	}
+	if hostname := object(t["hostname"]); hostname != nil {
+		if name := text(hostname["config"]); name != "" {
+			d.settings.hostname, d.hostChanged = name, true
+		}
+		d.hostChanged = d.hostChanged || text(hostname["running"]) != ""
+	}
+	d.settings.ovsDB = mergedDB(d.settings.ovsDB, object(t["ovs-db"]))
+	d.settings.ovn = mergedMappings(d.settings.ovn, object(t["ovn"]))
+	d.rules()
+	return nil
+}
+
+// rules are added; absent ones are filters.
+func (d *plan) rules() {
+	wanted := d.desired.RouteRules()
+	if len(wanted) == 0 {
+		return
+	}
+	d.rulesChanged = true
+	rules := slices.Clone(d.settings.rules)
+	for _, filter := range wanted {
+		if filter.Absent {
+			rules = slices.DeleteFunc(rules, func(have tree) bool { return covers(filter.Tree(), have) })
+		}
+	}
+	for _, one := range wanted {
+		if one.Absent || slices.ContainsFunc(rules, func(have tree) bool { return covers(one.Tree(), have) }) {
+			continue
+		}
+		rule := one.Tree()
+		if one.From != "" {
+			rule["ip-from"] = one.From
+		}
+		if one.To != "" {
+			rule["ip-to"] = one.To
+		}
+		if rule["family"] == nil {
+			rule["family"] = "ipv4"
+			if strings.Contains(one.From+one.To, ":") {
+				rule["family"] = "ipv6"
+			}
+		}
+		rules = append(rules, rule)
+	}
+	d.settings.rules = rules
+}
+
+// covers tells whether a rule has all that the wanted one says.
+func covers(wanted, have tree) bool {
+	for key, value := range wanted {
+		if key == "state" || value == nil {
+			continue
+		}
+		one, isPrefix := prefixOf(text(value))
+		other, _ := prefixOf(text(have[key]))
+		if isPrefix && one == other && strings.HasPrefix(key, "ip-") {
+			continue
+		}
+		if text(value) != text(have[key]) {
+			return false
+		}
+	}
+	return true
+}
+
+// mergedDB: a key that is null goes.
+func mergedDB(base, over tree) tree {
+	if over == nil {
+		return base
+	}
+	result := tree{}
+	for _, section := range []string{"external_ids", "other_config"} {
+		kept := tree{}
+		for _, from := range []tree{object(base[section]), object(over[section])} {
+			for key, value := range from {
+				if value == nil {
+					delete(kept, key)
+				} else {
+					kept[key] = text(value)
+				}
+			}
+		}
+		result[section] = kept
+	}
+	return result
+}
+
+func mergedMappings(base, over tree) tree {
+	if over == nil {
+		return base
+	}
+	bridges := map[string]string{}
+	for _, from := range []tree{base, over} {
+		for _, m := range objects(from["bridge-mappings"]) {
+			if text(m["state"]) == "absent" {
+				delete(bridges, text(m["localnet"]))
+			} else {
+				bridges[text(m["localnet"])] = text(m["bridge"])
+			}
+		}
+	}
+	var mappings []any
+	for _, net := range sortedKeys(bridges) {
+		mappings = append(mappings, tree{"localnet": net, "bridge": bridges[net]})
+	}
+	return tree{"bridge-mappings": mappings}
+}

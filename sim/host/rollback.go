@@ -1,0 +1,94 @@
+package host
+
+import (
+	"slices"
+)
+
+// restore brings settings and links back to those of the checkpoint: what
+// NetworkManager did not touch since stays as it is.
+func (h *Host) restore(c *trial) {
+	now := h.settings
+	h.settings = c.settings
+	e := h.kernel.edit()
+	if now.hostname != c.settings.hostname {
+		e.hostname = c.settings.hostname
+	}
+	if !same(now.rules, c.settings.rules) {
+		e.rules = c.kernel.rules
+	}
+	var again []*profile
+	for _, was := range c.kernel.links {
+		if !was.Foreign && was.Type != "loopback" && h.touched(e, c, now, was) {
+			if p := h.bringBack(e, c, was); p != nil {
+				again = append(again, p)
+			}
+		}
+	}
+	for _, l := range slices.Clone(e.links) {
+		if l.Foreign || c.kernel.link(l.Name, l.userspace()) != nil || now.profile(l.Name, l.userspace()) == nil {
+			continue
+		}
+		if l.software() {
+			e.remove(l)
+		}
+	}
+	h.put(e)
+	for _, p := range h.inOrder(again) {
+		h.configure(p)
+	}
+}
+
+// touched tells whether NetworkManager has changed the link since.
+func (h *Host) touched(e *edit, c *trial, now settings, was *Link) bool {
+	is := e.link(was.Name, was.userspace())
+	then, current := c.settings.profile(was.Name, was.userspace()), now.profile(was.Name, was.userspace())
+	return then != current || is != nil && !samePointer(is.Said, was.Said) || is == nil && then != nil
+}
+
+// bringBack is the link as it was, without addresses where a profile gives
+// them; that profile is returned, to be configured.
+func (h *Host) bringBack(e *edit, c *trial, was *Link) *profile {
+	then := c.settings.profile(was.Name, was.userspace())
+	is := e.link(was.Name, was.userspace())
+	if is == nil {
+		if !was.software() || then == nil {
+			return nil // Unplugged, or made by somebody who is not asked to make it again.
+		}
+		made := *was
+		made.Addresses = nil
+		is = e.add(made)
+	}
+	observed := then == nil
+	e.change(is, func(l *Link) {
+		l.MTU, l.MAC, l.Up, l.Controller = was.MTU, was.MAC, was.Up, was.Controller
+		l.Base, l.VLAN, l.Table, l.Peer = was.Base, was.VLAN, was.Table, was.Peer
+		l.Addresses, l.Said = nil, was.Said
+		if observed {
+			l.Addresses = firstIPv4(was.Addresses)
+			l.IPv6Off = true
+		}
+	})
+	// Whatever is not NetworkManager's goes (hack/adr/0007).
+	e.dropRoutes(func(r Route) bool { return r.Dev == was.Name })
+	if !observed {
+		return then
+	}
+	if was.software() {
+		return nil
+	}
+	bare := &profile{name: was.Name, kind: was.Type, said: tree{}, memory: true, bare: true}
+	h.settings = h.settings.with(bare)
+	e.change(e.link(was.Name, was.userspace()), func(l *Link) { l.Said = bare.said })
+	return nil
+}
+
+// firstIPv4 is all that NetworkManager brings back of a link that it had only
+// observed.
+func firstIPv4(addresses []Address) []Address {
+	for _, a := range addresses {
+		if a.Prefix.Addr().Is4() {
+			return []Address{{Prefix: a.Prefix, Managed: true}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package host
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// settings are all that NetworkManager is configured with. They are on disk,
+// but for profiles in memory. A change makes others.
+type settings struct {
+	profiles []*profile // By their keys.
+	// servers and search are NetworkManager's global DNS configuration, which
+	// hides that of profiles and leases; nil: there is none.
+	dns      tree
+	rules    []tree
+	hostname string
+	ovsDB    tree
+	ovn      tree
+}
+
+// profile is NetworkManager's connection profile of one interface. It is never changed.
+type profile struct {
+	name, kind string
+	// said is what nmstate wrote into it, in nmstate's words, in the form that
+	// a desired state has.
+	said tree
+	// routes that it configures.
+	routes []Route
+	// dns servers and search domains that it brings along.
+	dns, search []string
+	// memory: it is not on disk, so a restart of NetworkManager loses it.
+	memory bool
+	// bare: it says nothing. NetworkManager keeps such a one of a NIC that it
+	// had only observed, after a rollback.
+	bare bool
+}
+
+func (p *profile) key() string { return keyOf(p.name, p.kind) }
+
+// keyOf tells an OVS bridge from the interface of the same name.
+func keyOf(name, kind string) string {
+	if kind == "ovs-bridge" {
+		return name + " " + kind
+	}
+	return name
+}
+
+func (p *profile) userspace() bool { return p.kind == "ovs-bridge" }
+
+// up tells whether the interface is to be up.
+func (p *profile) up() bool { return !strings.EqualFold(text(p.said["state"]), "down") }
+
+func (p *profile) controller() string { return text(p.said["controller"]) }
+
+// family of addresses: its configuration.
+func (p *profile) family(family string) tree { return object(p.said[family]) }
+
+// enabled tells whether the family is on.
+func (p *profile) enabled(family string) bool { return truth(p.family(family)["enabled"]) }
+
+// dynamic tells whether the network is asked for addresses of the family.
+func (p *profile) dynamic(family string) bool {
+	ip := p.family(family)
+	return truth(ip["enabled"]) && (truth(ip["dhcp"]) || truth(ip["autoconf"]))
+}
+
+// takes tells whether something of the family's lease is used: auto-dns,
+// auto-gateway, auto-routes.
+func (p *profile) takes(family, what string) bool {
+	value, said := p.family(family)[what]
+	return !said || truth(value)
+}
+
+func (s settings) profile(name string, userspace bool) *profile {
+	for _, p := range s.profiles {
+		if p.name == name && p.userspace() == userspace {
+			return p
+		}
+	}
+	return nil
+}
+
+// with has the profile, in the place of an older one.
+func (s settings) with(p *profile) settings {
+	s = s.less(p.key())
+	s.profiles = append(s.profiles, p)
+	slices.SortFunc(s.profiles, func(a, b *profile) int { return strings.Compare(a.key(), b.key()) })
+	return s
+}
+
+// less lacks the profile.
+func (s settings) less(key string) settings {
+	s.profiles = slices.DeleteFunc(slices.Clone(s.profiles), func(p *profile) bool { return p.key() == key })
+	return s
+}
+
+// onDisk is what a restart of NetworkManager leaves.
+func (s settings) onDisk() settings {
+	s.profiles = slices.DeleteFunc(slices.Clone(s.profiles), func(p *profile) bool { return p.memory })
+	return s
+}
+
+// profileOf is the profile that the installer wrote for a NIC.
+func profileOf(nic NIC) *profile {
+	p := &profile{name: nic.Name, kind: "ethernet", dns: nic.DNS, search: nic.Search}
+	ipv4, ipv6 := tree{"enabled": false}, tree{"enabled": false}
+	if nic.DHCP4 {
+		ipv4 = tree{"enabled": true, "dhcp": true, "auto-dns": true, "auto-gateway": true, "auto-routes": true}
+	}
+	if nic.RA {
+		ipv6 = tree{"enabled": true, "autoconf": true, "dhcp": true, "auto-dns": true, "auto-gateway": true, "auto-routes": true}
+	}
+	for family, ip := range map[string]tree{"ipv4": ipv4, "ipv6": ipv6} {
+		var addresses []any
+		for _, a := range nic.Addresses {
+			if familyOf(a.Addr()) == family {
+				addresses = append(addresses, tree{"ip": a.Addr().String(), "prefix-length": a.Bits()})
+			}
+		}
+		if len(addresses) > 0 {
+			maps.Copy(ip, tree{"enabled": true, "address": addresses})
+			if ip["dhcp"] == nil {
+				ip["dhcp"] = false
+			}
+		}
+	}
+	if ipv6["enabled"] == true && ipv6["autoconf"] == nil {
+		ipv6["autoconf"] = false
+	}
+	p.said = tree{"name": nic.Name, "type": "ethernet", "state": "up", "ipv4": ipv4, "ipv6": ipv6}
+	for _, gateway := range nic.Gateways {
+		p.routes = append(p.routes, Route{
+			To: defaultOf(gateway), Via: gateway, Dev: nic.Name, Table: MainTable, Metric: metricOf("ethernet"), Protocol: Static,
+		})
+	}
+	return p
+}
