@@ -17,17 +17,16 @@ type Lease struct {
 	For time.Duration
 }
 
-// DHCPServer answers in a switch's untagged domain. Its fields may be set at any time.
+// DHCPServer answers in a switch's untagged domain.
 type DHCPServer struct {
 	// From and To are the first and last address that it grants.
 	From, To netip.Addr
 	// Offer holds what is the same in every lease, and the prefix's length.
 	Offer Lease
-	// Least and Most are how long an exchange takes.
+	// Least and Most are how long an exchange takes. They may be set at any time.
 	Least, Most time.Duration
-	// Gone: it answers nobody.
-	Gone bool
 
+	gone   bool
 	on     *Switch
 	rand   *rand.Rand
 	leases map[string]netip.Addr // by MAC
@@ -40,6 +39,10 @@ const (
 	mostDHCP  = 200 * time.Millisecond
 	leaseTime = time.Hour
 )
+
+// discoverAgain is the longest time between two questions of a client that nobody
+// answered, in its first minutes (RFC 2131, section 4.1).
+const discoverAgain = 16 * time.Second
 
 // AddDHCP puts a DHCP server into the switch.
 func (s *Switch) AddDHCP(from, to netip.Addr, offer Lease) *DHCPServer {
@@ -63,46 +66,58 @@ func (d *DHCPServer) Forget() {
 	clear(d.taken)
 }
 
-// Discover asks for a lease, or for a longer life of the one that there is. answer is called
-// by the world once the first server answers, and never when none does: asking
-// again is the client's.
-func (n *Network) Discover(s Station, link string, answer func(Lease)) {
+// SetGone has it answer nobody, or be back; then its clients ask again, each when
+// it would have done so anyway.
+func (d *DHCPServer) SetGone(gone bool) {
+	was := d.gone
+	d.gone = gone
+	if was && !gone {
+		d.on.askAgain(d.rand)
+	}
+}
+
+func (s *Switch) askAgain(r *rand.Rand) {
+	told := map[*member]bool{}
+	for _, p := range s.ports {
+		if m := p.owner; !told[m] {
+			told[m] = true
+			s.network.world.After(between(r, 0, discoverAgain), func() {
+				if s.network.members[m.name()] == m {
+					m.station.AskAgain()
+				}
+			})
+		}
+	}
+}
+
+// Discover asks for a lease for a link, or for a longer life of the one that it
+// has, and tells how long that takes; false: nobody answers. Asking again is the
+// client's, at the latest when it is told to AskAgain.
+func (n *Network) Discover(s Station, link string) (Lease, time.Duration, bool) {
 	m := n.member(s)
 	for _, d := range n.domains(m, link) {
 		if d.vlan != 0 {
 			continue
 		}
 		for _, server := range d.on.dhcp {
-			n.world.After(server.takes(), func() { n.grant(server, m, link, answer) })
-			return
+			if server.gone {
+				continue
+			}
+			if address, found := server.lease(m.view.stack.Links[m.view.stack.link(link)].MAC); found {
+				lease := server.Offer
+				lease.Address = netip.PrefixFrom(address, server.Offer.Address.Bits())
+				return lease, between(server.rand, server.Least, server.Most), true
+			}
 		}
 	}
+	return Lease{}, 0, false
 }
 
-func (d *DHCPServer) takes() time.Duration {
-	if d.Most <= d.Least {
-		return d.Least
+func between(r *rand.Rand, least, most time.Duration) time.Duration {
+	if most <= least {
+		return least
 	}
-	return d.Least + time.Duration(d.rand.Int64N(int64(d.Most-d.Least)))
-}
-
-// grant answers, if the server is there still and the client can hear it.
-func (n *Network) grant(server *DHCPServer, m *member, link string, answer func(Lease)) {
-	if server.Gone || n.members[m.name()] != m {
-		return
-	}
-	for _, d := range n.domains(m, link) {
-		if d.on != server.on || d.vlan != 0 {
-			continue
-		}
-		i := m.view.stack.link(link)
-		if address, found := server.lease(m.view.stack.Links[i].MAC); found {
-			lease := server.Offer
-			lease.Address = netip.PrefixFrom(address, server.Offer.Address.Bits())
-			answer(lease)
-		}
-		return
-	}
+	return least + time.Duration(r.Int64N(int64(most-least)))
 }
 
 // lease finds the client's address, or a free one.

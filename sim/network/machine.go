@@ -107,6 +107,9 @@ func (m *Machine) OnChange(f func()) { m.changed = append(m.changed, f) }
 // SetCarrier implements Station: a machine does not mind.
 func (m *Machine) SetCarrier(string, bool) {}
 
+// AskAgain implements Station: a machine's addresses are its own.
+func (m *Machine) AskAgain() {}
+
 // change replaces the stack, which may be in use.
 func (m *Machine) change(by func(s *Stack)) {
 	next := *m.stack

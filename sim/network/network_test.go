@@ -17,12 +17,14 @@ type station struct {
 	stack   *network.Stack
 	changed []func()
 	carrier map[string]bool
+	asked   int
 }
 
 func (s *station) Name() string                   { return s.name }
 func (s *station) Stack() *network.Stack          { return s.stack }
 func (s *station) OnChange(f func())              { s.changed = append(s.changed, f) }
 func (s *station) SetCarrier(nic string, up bool) { s.carrier[nic] = up }
+func (s *station) AskAgain()                      { s.asked++ }
 
 // edit changes a copy of the stack.
 func (s *station) edit(by func(k *network.Stack)) {

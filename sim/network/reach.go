@@ -153,7 +153,7 @@ func (n *Network) send(p *packet) (*member, *Cut) {
 			next = r.Gateway
 		}
 		if !p.source.IsValid() {
-			if p.source = m.view.source(r, next); !p.source.IsValid() {
+			if p.source = m.view.source(r, p.to, next); !p.source.IsValid() {
 				return nil, &Cut{Why: fmt.Sprintf("%s of %s has no address to send from", r.Link, m.name()), Said: Unreachable}
 			}
 		}
@@ -216,7 +216,7 @@ func (n *Network) neighbour(m *member, target netip.Addr) (*member, *Cut) {
 	if link < 0 {
 		return nil, &Cut{Why: fmt.Sprintf("%s has no link %s", m.name(), target.Zone()), Said: Unreachable}
 	}
-	if m.view.source(hop{link: link}, target).IsValid() {
+	if m.view.source(hop{link: link}, target, target).IsValid() {
 		return n.resolve(m, link, target.WithZone(""))
 	}
 	return nil, &Cut{Why: fmt.Sprintf("%s of %s has no address to send from", target.Zone(), m.name()), Said: Unreachable}
@@ -260,18 +260,18 @@ func (v *view) route(table int, to netip.Addr) (hop, bool) {
 
 // source is the address that the kernel sends from: what the route prefers, one
 // in the network of the next hop, the link's first, any.
-func (v *view) source(r hop, next netip.Addr) netip.Addr {
+func (v *view) source(r hop, to, next netip.Addr) netip.Addr {
 	if r.Source.IsValid() {
 		return r.Source
 	}
 	var first, other netip.Addr
 	for _, l := range v.local {
 		a := l.address
-		if a.Is4() != next.Is4() || a.Is6() && a.IsLinkLocalUnicast() != next.IsLinkLocalUnicast() || a.IsLoopback() {
+		if a.Is4() != to.Is4() || a.Is6() && a.IsLinkLocalUnicast() != to.IsLinkLocalUnicast() || a.IsLoopback() {
 			continue
 		}
 		if l.link != r.link {
-			if !other.IsValid() && l.table == Main {
+			if !other.IsValid() && l.table == Main && !a.IsLinkLocalUnicast() {
 				other = a
 			}
 			continue

@@ -15,6 +15,8 @@ type Station interface {
 	// SetCarrier tells that a NIC has lost or got its carrier by what happened
 	// to its cable or switch.
 	SetCarrier(nic string, carrier bool)
+	// AskAgain tells that whoever waits for a lease should ask for one now.
+	AskAgain()
 }
 
 // Stack is the part of a kernel that decides where packets go.
