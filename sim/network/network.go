@@ -21,7 +21,6 @@ type Network struct {
 	blocked  map[pair]bool
 	whims    map[whimKey]Whim
 	machines map[string]*Machine
-	api      *Service
 	// asked is what the answer in the making depends on.
 	asked []dependence
 }

@@ -63,7 +63,14 @@ func (p *Prober) Names() []string {
 func (p *Prober) Probe(ctx context.Context, name string) error {
 	err := ctx.Err()
 	if err == nil {
-		err = p.process.Call(ctx, "probe", "probe", name, func() error { return p.whimsical(ctx, name) })
+		var said error
+		err = p.process.Call(ctx, "probe", "probe", name, func() error {
+			said = p.whimsical(ctx, name)
+			return said
+		})
+		if said != nil && ctx.Err() != nil {
+			err = said // It took all the time there was, and says why.
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, oneLine{err})

@@ -6,6 +6,8 @@ import "time"
 type Whim struct {
 	// Pass although the target is dead; Fail although it is alive.
 	Pass, Fail bool
+	// Honest whatever is said of all of the station's probes.
+	Honest bool
 	// Flap: it fails in every other period of this length, whatever is true.
 	Flap time.Duration
 	// Slow is what each attempt takes beforehand.
