@@ -46,7 +46,7 @@ func (h *Host) PowerOff() {
 		e.change(l, func(l *Link) { l.Up = false })
 	}
 	h.kernel = &e.kernel
-	h.revision++
+	h.revise()
 }
 
 // PowerOn boots: the kernel knows its NICs only, NetworkManager activates the
@@ -81,7 +81,7 @@ func (h *Host) bootKernel() {
 	}
 	clear(h.activations)
 	h.kernel = &e.kernel
-	h.revision++
+	h.revise()
 }
 
 // addNIC is a NIC as the kernel finds it, and as the installer's scripts

@@ -58,6 +58,9 @@ type Host struct {
 	Name string
 	// OnChange tells the handler's watcher; nil for nobody.
 	OnChange func(Kind)
+	// Touched is called with each new revision, at once; nil for nobody. It is
+	// for the network, and asks nothing back.
+	Touched func()
 	// OnCheckpoint tells what becomes of checkpoints, for oracles.
 	OnCheckpoint func(CheckpointEvent)
 	// DHCP answers for the network; nil: nobody does.
@@ -221,8 +224,15 @@ func (h *Host) put(e *edit) {
 
 // changed notes that something is not as it was.
 func (h *Host) changed() {
-	h.revision++
+	h.revise()
 	h.notice.network(h)
+}
+
+func (h *Host) revise() {
+	h.revision++
+	if h.Touched != nil {
+		h.Touched()
+	}
 }
 
 // notice thins out what the watcher is told of the network.
