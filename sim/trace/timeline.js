@@ -64,13 +64,10 @@
   function drawTransaction(row, track, top, height, [begin, end, open, label, generation, result, text, phases]) {
     const bar = make(track, "t " + (open ? "open" : result), label);
     place(bar, begin, end, top, height);
-    const whole = Math.max(end - begin, 1);
-    for (const [from, to, , phase] of phases) {
-      const strip = bar.appendChild(document.createElement("i"));
-      strip.className = phase;
-      strip.style.left = (100 * (from - begin) / whole).toFixed(3) + "%";
-      strip.style.width = (100 * (to - from) / whole).toFixed(3) + "%";
-    }
+    // One gradient for all phases: an element for each would be too many.
+    const part = at => (100 * (at - begin) / Math.max(end - begin, 1)).toFixed(2) + "%";
+    const strip = phases.map(([from, to, , phase]) => "var(--" + phase + ") " + part(from) + " " + part(to));
+    if (strip.length) bar.style.backgroundImage = "linear-gradient(to right, " + strip.join(", ") + ")";
     thing(bar, row, begin, end, row.name + ": " + label + (generation ? ", generation " + generation : ""),
       open ? "still open" : result || "lost with its process", when(begin, end, open), text,
       phases.map(([from, to, , phase]) => "  " + (phase === "Down" ? "nobody there" : phase).padEnd(13) + lasting(to - from)).join("\n"));
@@ -133,7 +130,9 @@
       }
       top += known.length * (height + 1);
     }
-    track.style.height = Math.max(top + 3, 22) + "px";
+    top = Math.max(top + 3, 22);
+    track.style.height = top + "px";
+    element.style.containIntrinsicHeight = top + 1 + "px";
     row.troubled = row.faults.length > 0 || row.cuts.length > 0 || row.marks.some(mark => mark[2] === "killed") ||
       row.transactions.some(transaction => transaction[2] || transaction[5] !== "Committed");
   }
@@ -388,7 +387,7 @@
     group("Transactions, by how they ended", [["t Committed", "committed"], ["t RolledBack", "rolled back"], ["t RollbackIncomplete", "rollback incomplete"],
       ["t Refused", "refused"], ["t Superseded", "superseded"], ["t open", "still open"], ["t", "lost with its process"]]);
     group("Their phases, at the foot of the bar", ["Baseline", "Arming", "Applying", "Probing", "Committing", "RollingBack", "Settling"]
-      .map(phase => [phase, phase]).concat([["Down", "nobody there: the handler is dead"]]));
+      .map(phase => ["phase " + phase, phase]).concat([["phase Down", "nobody there: the handler is dead"]]));
     group("Below: the handler's life, then the way to gateway, DNS, API server", [["l", "lives"], ["r", "reachable"], ["c", "cut"]]);
     group("Faults and events", [["f", "lasts"], ["m fault", "fault"], ["m killed", "killed"], ["m host", "host"], ["m policy", "policy"], ["m leader", "leader"],
       ["m phase", "phase of the run"], ["m node", "node"]]);

@@ -28,7 +28,7 @@ addEventListener("load", () => {
     expect("the script ran", document.documentElement.dataset.ready === "yes");
     found.rows = all(".row").length;
     found.transactions = all(".t[data-i]").length;
-    found.phases = all(".t[data-i] i").length;
+    found.phases = [...all(".t[data-i]")].reduce((sum, bar) => sum + bar.style.backgroundImage.split("var(").length - 1, 0);
     found.lives = all(".l[data-i]").length;
     found.faults = all(".f[data-i]").length;
     found.cuts = all(".c[data-i]").length;
