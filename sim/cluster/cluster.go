@@ -91,7 +91,7 @@ func (c *Cluster) Add(plan network.Node) *Node {
 	n := &Node{Name: plan.Name, cluster: c, labels: c.options.Labels[plan.Name], api: plan.API}
 	n.Host = host.New(c.World, plan.Name, host.Options{NICs: nics(plan), Lacks: c.options.Lacks, DHCP: leases{c}})
 	n.station = &station{host: n.Host}
-	n.Host.OnRevision = n.station.touch
+	n.Host.Touched = n.station.touch
 	n.Host.OnChange = n.hostChanged
 	c.Network.Hook(plan, n.station)
 	n.Host.AskDHCP() // Nobody could answer before it was plugged in.
@@ -186,7 +186,7 @@ func (c *Cluster) lease(h *host.Host, link, family string) (host.Lease, time.Dur
 		address := netip.PrefixFrom(interfaceID(a.Prefix, h.Link(link).MAC), a.Prefix.Bits())
 		return host.Lease{Address: address, Gateway: a.Router}, time.Second, true
 	}
-	offer, takes, there := c.Network.Offer(n.station, link)
+	offer, takes, there := c.Network.Discover(n.station, link)
 	if !there {
 		return host.Lease{}, 0, false
 	}

@@ -54,7 +54,7 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 	h := &handler{process: p, node: n, agent: state}
 	if cl.mode == Distributed {
 		h.policy = policy.New(policy.Options{
-			Client: c, Live: live, Node: n.Name, Clock: p.Clock(), Events: events, Protected: desired.DefaultProtected,
+			Client: c, Live: live, Node: n.Name, Clock: p.Clock(), Events: events, Protected: desired.DefaultProtected(),
 		})
 	}
 	return h, nil

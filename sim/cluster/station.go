@@ -32,6 +32,9 @@ func (s *station) touch() {
 // SetCarrier implements network.Station.
 func (s *station) SetCarrier(nic string, carrier bool) { s.host.SetCable(nic, carrier) }
 
+// AskAgain implements network.Station.
+func (s *station) AskAgain() { s.host.AskDHCP() }
+
 // Stack implements network.Station: the kernel as it stands, nothing while the
 // host is off.
 func (s *station) Stack() *network.Stack {
