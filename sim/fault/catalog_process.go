@@ -41,7 +41,7 @@ func processKinds() []Kind {
 		},
 		{
 			Name: "leader-change", On: OnCluster, Doc: "another instance of the controllers becomes the leader",
-			begin: func(e Effects, _ Fault, _ *rand.Rand) { e.ChangeLeader() },
+			begin: func(e Effects, _ Fault, r *rand.Rand) { e.ChangeLeader(r) },
 		},
 		{
 			Name: "clock-jump", On: OnProcess, Least: time.Minute, Most: 20 * time.Minute,

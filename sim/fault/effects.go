@@ -30,7 +30,7 @@ type Processes interface {
 	// older one.
 	Overlap(node string, on bool)
 	// ChangeLeader makes another instance of the controllers the leader.
-	ChangeLeader()
+	ChangeLeader(r *rand.Rand)
 	// Skew sets how wrong a process's wall clock is.
 	Skew(process string, by time.Duration)
 }

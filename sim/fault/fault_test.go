@@ -25,7 +25,7 @@ func (n noted) say(format string, values ...any) {
 func (n noted) Crash(process string, _ time.Duration)            { n.say("crash %s", process) }
 func (n noted) Rewind(process string, _, _ time.Duration)        { n.say("rewind %s", process) }
 func (n noted) Overlap(node string, on bool)                     { n.say("overlap %s %t", node, on) }
-func (n noted) ChangeLeader()                                    { n.say("leader") }
+func (n noted) ChangeLeader(*rand.Rand)                          { n.say("leader") }
 func (n noted) Skew(process string, by time.Duration)            { n.say("skew %s %s", process, by) }
 func (n noted) Lag(process string, by time.Duration)             { n.say("lag %s %s", process, by) }
 func (n noted) LoseEvents(process string, on bool, _ *rand.Rand) { n.say("events %s %t", process, on) }

@@ -18,6 +18,9 @@ type Options struct {
 	Target func(p *world.Process) string
 	// Phase of the transaction of a node.
 	Phase func(node string) string
+	// Heard is told when a fault begins and when it ends; an instant one only
+	// begins. Nil for nobody.
+	Heard func(f Fault, begins, ends bool)
 }
 
 // Injector makes a plan happen.
@@ -100,6 +103,7 @@ func (i *Injector) begin(a *active) {
 		begins = ""
 	}
 	i.World.Trace(a.fault.Target, "fault", begins+a.fault.name()+": "+a.fault.when())
+	i.tell(a, true)
 	i.mark(a)
 	// Before its effect: that may end the process that is at work.
 	if !a.kind.Instant() {
@@ -118,8 +122,16 @@ func (i *Injector) end(a *active) {
 	a.over = true
 	i.begun = slices.DeleteFunc(i.begun, func(b *active) bool { return b == a })
 	i.World.Trace(a.fault.Target, "fault", "end "+a.fault.name())
+	i.tell(a, false)
 	if a.kind.end != nil {
 		a.kind.end(i.Effects, a.fault, a.rand)
+	}
+}
+
+// tell whoever wants to know.
+func (i *Injector) tell(a *active, begins bool) {
+	if i.Heard != nil {
+		i.Heard(a.fault, begins, !begins)
 	}
 }
 
