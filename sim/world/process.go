@@ -80,6 +80,15 @@ func (p *Process) Kill() {
 	p.coroutines = nil
 }
 
+// end unwinds the coroutines, and nobody hears of it.
+func (p *Process) end() {
+	p.dead, p.onDeath = true, nil
+	for _, co := range slices.Clone(p.coroutines) {
+		co.stop()
+	}
+	p.coroutines = nil
+}
+
 // killed unwinds a coroutine of a dead process.
 type killed struct{}
 

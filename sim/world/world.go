@@ -90,6 +90,16 @@ func (w *World) RunUntil(end time.Duration, done func() bool) error {
 	return w.failure
 }
 
+// Close ends every process, so that nothing of the run stays in memory; nothing
+// can happen after it.
+func (w *World) Close() {
+	w.Sink, w.AfterStep = nil, nil
+	for _, p := range w.processes {
+		p.end()
+	}
+	w.processes, w.events = nil, nil
+}
+
 // Idle tells whether nothing will ever happen again.
 func (w *World) Idle() bool { return w.events.first() == nil }
 

@@ -174,6 +174,21 @@ func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
 	}
 }
 
+func TestAWorldThatIsClosedKeepsNothing(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 10 {
+		w := world.New(7)
+		busy(w)
+		if err := w.RunFor(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+	}
+	if after := runtime.NumGoroutine(); after > before+1 {
+		t.Errorf("%d goroutines before and %d after", before, after)
+	}
+}
+
 func BenchmarkCall(b *testing.B) {
 	b.ReportAllocs()
 	w := world.New(1)
