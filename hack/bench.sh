@@ -15,7 +15,7 @@ stop() {
 [ "$(uname)" = Linux ] || stop "needs Linux: the nodes are network namespaces"
 [ "$(id -u)" = 0 ] || stop "needs root (network namespaces and mounts): sudo make bench"
 hack/need.sh go gcc || exit 2
-hack/install-deps.sh || exit 2
+hack/install-deps.sh lab || exit 2
 
 environment=$(hack/libnmstate.sh --env) || exit 2
 hack/build.sh handler controllers control-plane

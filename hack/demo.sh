@@ -22,7 +22,7 @@ stop() {
 hack/need.sh git go || exit 2
 
 say "what is needed from the distribution"
-hack/install-deps.sh || exit 2
+hack/install-deps.sh lab || exit 2
 say "libnmstate (3 minutes the first time)"
 environment=$(hack/libnmstate.sh --env) || exit 2
 say "the programs (some minutes the first time)"

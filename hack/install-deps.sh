@@ -4,6 +4,7 @@
 # it installs; does nothing, at once, where all is there.
 #
 #   hack/install-deps.sh            install what is missing (root)
+#   hack/install-deps.sh lab        only what a lab needs, without what tests need
 #   hack/install-deps.sh --print    only print what is missing
 #
 # No service is started: no package here has one that Debian or Fedora would
@@ -15,9 +16,14 @@
 set -euo pipefail
 
 # gcc and the C library link the handler with libnmstate; ip and dnsmasq are the
-# lab's switch, DHCP and DNS; mmdebstrap makes the root of lab nodes.
+# lab's switch, DHCP and DNS; mmdebstrap makes the root of lab nodes. Tests open
+# the simulator's timeline in a browser without a display.
 debian=(gcc libc6-dev iproute2 dnsmasq-base mmdebstrap ca-certificates)
 fedora=(gcc glibc-devel iproute dnsmasq NetworkManager dbus-daemon iputils nmstate-devel)
+if [ "${1:-}" != lab ]; then
+	debian+=(chromium-headless-shell)
+	fedora+=(chromium-headless)
+fi
 
 say() { echo "deps: $*" >&2; }
 

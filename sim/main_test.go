@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,5 +61,16 @@ func TestKeptRuns(t *testing.T) {
 				t.Errorf("%s; when it was kept: %s; go run ./sim -run sim/%s", r.Violation, k.Found, file)
 			}
 		})
+	}
+}
+
+func TestARunLeavesATimeline(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "run.html")
+	if out, err := said(t, "-seed", "7", "-quiet", "-html", name); err != nil && !errors.Is(err, errBroken) {
+		t.Fatal(err, out)
+	}
+	page, err := os.ReadFile(name)
+	if err != nil || !strings.Contains(string(page), "go run ./sim -seed 7") {
+		t.Errorf("%v\n%s", err, page)
 	}
 }

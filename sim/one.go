@@ -68,11 +68,16 @@ func (o *options) one(ctx context.Context, out io.Writer, run swarm.Run) error {
 		_, _ = fmt.Fprintln(buffered, run)
 		how.Sink = writer.Line
 	}
+	recorder := o.parts.recorder(names(run))
+	how.Sink = also(recorder, how.Sink)
 	began := time.Now()
 	result := swarm.Execute(ctx, run, how)
 	took := time.Since(began)
 	if err := errors.Join(writer.Err(), o.tell(buffered, run, result, took), buffered.Flush()); err != nil {
 		return fmt.Errorf("telling the result: %w", err)
+	}
+	if err := o.swarmTimeline(recorder, run, result); err != nil {
+		return err
 	}
 	if result.Violation == nil {
 		return ctx.Err()

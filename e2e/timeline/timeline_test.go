@@ -96,7 +96,7 @@ func TestTimelineInABrowser(t *testing.T) {
 
 // browser finds one that can be used without a display.
 func browser() (string, error) {
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "/usr/lib64/chromium-browser/headless_shell"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
 		}

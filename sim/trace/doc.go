@@ -25,7 +25,7 @@
 //	start       process    it was built anew; "" or why
 //	killed      process                                (world.Process.Kill)
 //	log, error  process    message key=value...        (Logger)
-//	reach       node       TARGET ok|cut[: why]        gateway, dns, api
+//	reach       node       TARGET ok|cut[: why]        gateway, dns, api (Sampler)
 //	host        node       what happened to the host: "NetworkManager restarted"
 //	policy      ""         "create p1", "edit p1 generation=2", "delete p1"
 //	node        node       "added", "removed", "label x=y"
@@ -33,13 +33,14 @@
 //	phase       ""         of the run: "safety", "liveness"
 //	violation   node or "" RULE: message               (oracles)
 //	fail        ""         what ended the run          (world.World.Fail)
+//	others                 are in the trace, and not on the timeline
 //
 // # What is in the hash
 //
 // Every line that World.Trace gets, whether there is a Sink or not: so all port
 // calls, faults, and production's log at its normal level with all its values.
 // Logging is cheap enough, and a decision that differs shows there first. Log
-// lines of higher verbosity (V(1) and up) are for the Sink only; without one they
-// cost nothing. A line must not depend on addresses, map order or the machine's
+// lines of higher verbosity (V(1) and up), and who reaches what, are for the Sink
+// only; without one they cost nothing. A line must not depend on addresses, map order or the machine's
 // clock, and Logger takes care of that for what production logs.
 package trace

@@ -73,12 +73,12 @@ func (r *Recorder) Line(l world.Line) {
 		r.fault(row, l)
 	case Violation, Fail:
 		r.record.Violations = append(r.record.Violations, l)
+	case Host, Policy, Node, Leader, Phase:
+		row.mark(l)
 	default:
 		if slices.Contains(ports, l.What) {
 			r.alive(row, l)
-			return
 		}
-		row.mark(l)
 	}
 }
 
