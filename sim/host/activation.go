@@ -12,8 +12,12 @@ import (
 // after a rollback) belongs to it, and is void with the next one.
 type activation struct {
 	profile *profile
-	leases  map[string]Lease // By family.
+	leases  map[string]*Lease // By family.
 	asking  map[string]bool
+	// waiting to ask again after nobody has answered.
+	waiting bool
+	// claimed are the addresses that somebody else answers for.
+	claimed []netip.Prefix
 	// idle: it has lost its carrier for so long that its addresses are gone.
 	idle bool
 }
@@ -78,7 +82,7 @@ func (h *Host) activate(p *profile) error {
 	if err := h.realize(e, p); err != nil {
 		return err
 	}
-	a := &activation{profile: p, leases: map[string]Lease{}, asking: map[string]bool{}}
+	a := &activation{profile: p, leases: map[string]*Lease{}, asking: map[string]bool{}}
 	if before := h.activations[p.key()]; before != nil {
 		for _, family := range []string{"ipv4", "ipv6"} {
 			if lease, ok := before.leases[family]; ok && p.dynamic(family) {
@@ -87,6 +91,7 @@ func (h *Host) activate(p *profile) error {
 		}
 	}
 	h.activations[p.key()] = a
+	h.detect(a)
 	h.address(e, a)
 	h.put(e)
 	h.ask(a)
@@ -218,7 +223,11 @@ func (h *Host) address(e *edit, a *activation) {
 	var addresses []Address
 	if p.up() && !a.idle {
 		for _, family := range []string{"ipv4", "ipv6"} {
-			addresses = append(addresses, addressesOf(p, family)...)
+			for _, address := range addressesOf(p, family) {
+				if !slices.Contains(a.claimed, address.Prefix) {
+					addresses = append(addresses, address)
+				}
+			}
 			if lease, ok := a.leases[family]; ok && lease.Address.IsValid() {
 				addresses = append(addresses, Address{Prefix: lease.Address, Dynamic: true, Managed: true})
 			}
@@ -241,6 +250,20 @@ func (h *Host) address(e *edit, a *activation) {
 	}
 }
 
+// detect finds IPv4 addresses that somebody else has: NetworkManager 1.52 takes
+// none of those.
+func (h *Host) detect(a *activation) {
+	if h.Claimed == nil || !h.Carrier(a.profile.name) {
+		return
+	}
+	for _, address := range addressesOf(a.profile, "ipv4") {
+		l := h.Link(a.profile.name)
+		if l != nil && !l.has(address.Prefix) && h.Claimed(a.profile.name, address.Prefix.Addr()) {
+			a.claimed = append(a.claimed, address.Prefix)
+		}
+	}
+}
+
 func addressesOf(p *profile, family string) []Address {
 	ip := p.family(family)
 	if !truth(ip["enabled"]) {
@@ -258,15 +281,13 @@ func addressesOf(p *profile, family string) []Address {
 
 // configure is the rest of a rollback: addresses come back a moment later.
 func (h *Host) configure(p *profile) {
-	a := &activation{profile: p, leases: map[string]Lease{}, asking: map[string]bool{}}
+	a := &activation{profile: p, leases: map[string]*Lease{}, asking: map[string]bool{}}
 	h.activations[p.key()] = a
 	h.world.After(h.some(addressesTake/10, addressesTake), func() {
 		if h.activations[p.key()] != a || h.settings.profile(p.name, p.userspace()) != p {
 			return
 		}
-		e := h.kernel.edit()
-		h.address(e, a)
-		h.put(e)
+		h.readdress(a)
 		h.ask(a)
 	})
 }
@@ -318,9 +339,7 @@ func (h *Host) carriersChanged(before *kernel) {
 func (h *Host) regained(a *activation) {
 	if a.idle {
 		a.idle = false
-		e := h.kernel.edit()
-		h.address(e, a)
-		h.put(e)
+		h.readdress(a)
 	}
 	h.ask(a)
 }
@@ -334,7 +353,5 @@ func (h *Host) suspend(a *activation) {
 	}
 	a.idle = true
 	clear(a.leases)
-	e := h.kernel.edit()
-	h.address(e, a)
-	h.put(e)
+	h.readdress(a)
 }

@@ -130,7 +130,7 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 		}
 		h.deactivate(p.name, p.userspace(), p.kind)
 	}
-	if d.rulesChanged || d.hostChanged {
+	if d.rulesChanged && !same(h.kernel.rules, h.settings.rules) || d.hostChanged && h.kernel.hostname != h.settings.hostname {
 		e := h.kernel.edit()
 		e.rules, e.hostname = slices.Clone(h.settings.rules), h.settings.hostname
 		h.put(e)

@@ -46,7 +46,8 @@ func (h *Host) PowerOff() {
 		e.change(l, func(l *Link) { l.Up = false })
 	}
 	h.kernel = &e.kernel
-	h.revise()
+	clear(h.activations)
+	h.changed()
 }
 
 // PowerOn boots: the kernel knows its NICs only, NetworkManager activates the

@@ -10,18 +10,24 @@ import (
 type DHCPServer interface {
 	// Lease is what the host's link gets for the family ("ipv4", "ipv6") if it
 	// asks now, and how long that takes; false: nobody answers. Then the link
-	// asks again when its carrier comes back, or at Host.AskDHCP.
+	// asks again later, when its carrier comes back, and at Host.AskDHCP.
 	Lease(h *Host, link, family string) (Lease, time.Duration, bool)
 }
 
-// Lease is what a link gets. It does not run out.
+// Lease is what a link gets.
 type Lease struct {
 	Address netip.Prefix
 	// Gateway of a default route; not valid for none.
 	Gateway netip.Addr
 	// Servers and Search domains.
 	Servers, Search []string
+	// For is how long it holds; zero for ever. It is asked for anew after half of it.
+	For time.Duration
 }
+
+// askAgain is how long NetworkManager leaves a device in peace after nobody
+// has answered it.
+const askAgain = 5 * time.Minute
 
 // AskDHCP has every link ask that wants a lease and has none: for a network in
 // which a server has come back.
@@ -33,48 +39,81 @@ func (h *Host) AskDHCP() {
 
 // ForgetLease has the link lose its lease and ask anew: a server that took it back.
 func (h *Host) ForgetLease(link string) {
-	a := h.activations[link]
-	if a == nil || len(a.leases) == 0 {
-		return
+	if a := h.activations[link]; a != nil && len(a.leases) > 0 {
+		clear(a.leases)
+		h.readdress(a)
+		h.ask(a)
 	}
-	clear(a.leases)
+}
+
+// readdress gives the link what its activation says now.
+func (h *Host) readdress(a *activation) {
 	e := h.kernel.edit()
 	h.address(e, a)
 	h.put(e)
-	h.ask(a)
 }
+
+// current tells whether the activation still is one.
+func (h *Host) current(a *activation) bool { return h.activations[a.profile.key()] == a }
 
 func (h *Host) ask(a *activation) {
 	for _, family := range []string{"ipv4", "ipv6"} {
-		h.askFor(a, family)
+		if a.leases[family] == nil && h.wants(a, family) {
+			h.discover(a, family)
+		}
 	}
 }
 
-func (h *Host) askFor(a *activation, family string) {
+// wants tells whether a link can ask for the family, and is not doing so.
+func (h *Host) wants(a *activation, family string) bool {
 	p := a.profile
-	_, has := a.leases[family]
-	if has || a.asking[family] || a.idle || h.DHCP == nil || !p.up() || !p.dynamic(family) || !h.Carrier(p.name) {
-		return
-	}
-	lease, after, ok := h.DHCP.Lease(h, p.name, family)
+	return h.DHCP != nil && h.current(a) && !a.asking[family] && !a.idle && p.up() && p.dynamic(family) && h.nm.running && h.Carrier(p.name)
+}
+
+func (h *Host) discover(a *activation, family string) {
+	lease, after, ok := h.DHCP.Lease(h, a.profile.name, family)
 	if !ok {
+		if !a.waiting {
+			a.waiting = true
+			h.world.After(askAgain, func() { a.waiting = false; h.ask(a) })
+		}
 		return
 	}
 	a.asking[family] = true
 	h.world.After(after, func() {
 		a.asking[family] = false
-		if h.activations[p.key()] != a || a.idle || !h.Carrier(p.name) {
-			return
+		if h.current(a) && !a.idle && h.Carrier(a.profile.name) {
+			h.granted(a, family, &lease)
 		}
-		a.leases[family] = lease
-		e := h.kernel.edit()
-		h.address(e, a)
-		h.put(e)
+	})
+}
+
+// granted takes a lease, and sees to its end.
+func (h *Host) granted(a *activation, family string, lease *Lease) {
+	had := a.leases[family]
+	a.leases[family] = lease
+	if had == nil || had.Address != lease.Address || had.Gateway != lease.Gateway {
+		h.readdress(a)
+	}
+	if lease.For == 0 {
+		return
+	}
+	h.world.After(lease.For/2, func() {
+		if a.leases[family] == lease && h.wants(a, family) {
+			h.discover(a, family)
+		}
+	})
+	h.world.After(lease.For, func() {
+		if h.current(a) && a.leases[family] == lease {
+			delete(a.leases, family)
+			h.readdress(a)
+			h.ask(a)
+		}
 	})
 }
 
 // addLeased adds the routes of a lease.
-func (h *Host) addLeased(e *edit, p *profile, family string, lease Lease) {
+func (h *Host) addLeased(e *edit, p *profile, family string, lease *Lease) {
 	if !lease.Gateway.IsValid() || !p.takes(family, "auto-gateway") || !p.takes(family, "auto-routes") {
 		return
 	}

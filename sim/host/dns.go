@@ -10,7 +10,7 @@ func (h *Host) NameServers() []string {
 			return global
 		}
 	}
-	return h.resolving(func(p *profile) []string { return p.dns }, func(l Lease) []string { return l.Servers })
+	return h.resolving(func(p *profile) []string { return p.dns }, func(l *Lease) []string { return l.Servers })
 }
 
 // SearchDomains of the host's resolver.
@@ -20,11 +20,11 @@ func (h *Host) SearchDomains() []string {
 			return global
 		}
 	}
-	return h.resolving(func(p *profile) []string { return p.search }, func(l Lease) []string { return l.Search })
+	return h.resolving(func(p *profile) []string { return p.search }, func(l *Lease) []string { return l.Search })
 }
 
 // resolving collects from the active profiles and their leases.
-func (h *Host) resolving(ofProfile func(*profile) []string, ofLease func(Lease) []string) []string {
+func (h *Host) resolving(ofProfile func(*profile) []string, ofLease func(*Lease) []string) []string {
 	var found []string
 	for _, key := range sortedKeys(h.activations) {
 		a := h.activations[key]

@@ -65,6 +65,11 @@ type Host struct {
 	OnCheckpoint func(CheckpointEvent)
 	// DHCP answers for the network; nil: nobody does.
 	DHCP DHCPServer
+	// Claimed tells whether somebody else answers for an address where a link
+	// leads to; nil: nobody does.
+	Claimed func(link string, address netip.Addr) bool
+	// Neighbours are what a NIC hears over LLDP; nil: nothing.
+	Neighbours func(link string) []state.Neighbour
 	// Faults are what goes wrong; the zero value is nothing.
 	Faults Faults
 
@@ -73,12 +78,14 @@ type Host struct {
 	lacks map[string]bool
 	nics  []NIC
 
-	kernel      *kernel
-	settings    settings
-	nm          daemon
-	disk        disk
-	boot        boot
-	notice      notice
+	kernel   *kernel
+	settings settings
+	nm       daemon
+	disk     disk
+	boot     boot
+	notice   notice
+	// followers are told of every change at once.
+	followers   []func()
 	activations map[string]*activation
 
 	revision uint64

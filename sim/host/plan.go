@@ -269,6 +269,9 @@ func (d *plan) check(wanted map[string]*wish) error {
 		if w.absent {
 			continue
 		}
+		if object(w.said["ethernet"])["sr-iov"] != nil {
+			return invalid("NotSupportedError: interface %s: the simulator has no SR-IOV", w.name)
+		}
 		if w.link == nil && !isSoftware(w.kind) {
 			return invalid("interface %s: there is no such %s interface", w.name, w.kind)
 		}

@@ -94,6 +94,9 @@ func (h *Host) showLink(l *Link) tree {
 		t["min-mtu"], t["max-mtu"], t["permanent-mac-address"] = 68, nic.MaxMTU, l.Permanent
 	}
 	t["ipv4"], t["ipv6"] = h.showFamily(l, "ipv4"), h.showFamily(l, "ipv6")
+	if truth(object(t["lldp"])["enabled"]) && h.Neighbours != nil {
+		t["lldp"] = merged(object(t["lldp"]), tree{"neighbors": showNeighbours(h.Neighbours(l.Name))})
+	}
 	h.showPorts(t, l)
 	h.showTypes(t, l)
 	return t

@@ -1,0 +1,145 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+)
+
+// What people, CNIs and faults do behind NetworkManager's back. Each tells the
+// watcher, and none asks NetworkManager.
+
+// Edit changes a link by hand, as ip does; false: there is no such link.
+func (h *Host) Edit(name string, change func(*Link)) bool {
+	e := h.kernel.edit()
+	l := e.link(name, false)
+	if l == nil {
+		return false
+	}
+	e.change(l, change)
+	h.put(e)
+	return true
+}
+
+// SetMTU by hand.
+func (h *Host) SetMTU(name string, mtu int) bool {
+	return h.Edit(name, func(l *Link) { l.MTU = mtu })
+}
+
+// SetUp sets a link up or down by hand.
+func (h *Host) SetUp(name string, up bool) bool {
+	return h.Edit(name, func(l *Link) {
+		l.Up = up
+		if !up { // The kernel keeps those of IPv4 only.
+			l.Addresses = slices.DeleteFunc(slices.Clone(l.Addresses), func(a Address) bool { return a.Prefix.Addr().Is6() })
+		}
+	})
+}
+
+// AddAddress by hand.
+func (h *Host) AddAddress(name string, prefix netip.Prefix) bool {
+	return h.Edit(name, func(l *Link) {
+		if !l.has(prefix) {
+			l.Addresses = append(slices.Clone(l.Addresses), Address{Prefix: prefix})
+		}
+	})
+}
+
+// RemoveAddress by hand.
+func (h *Host) RemoveAddress(name string, prefix netip.Prefix) bool {
+	return h.Edit(name, func(l *Link) {
+		l.Addresses = slices.DeleteFunc(slices.Clone(l.Addresses), func(a Address) bool { return a.Prefix == prefix })
+	})
+}
+
+// AddRoute by hand, of any protocol; the kernel may refuse it.
+func (h *Host) AddRoute(r Route) error {
+	if r.Table == 0 {
+		r.Table = MainTable
+	}
+	e := h.kernel.edit()
+	if err := e.take(r); err != nil {
+		return fmt.Errorf("adding a route to %s by %s: %w", r.To, r.Dev, err)
+	}
+	h.put(e)
+	return nil
+}
+
+// RemoveRoute removes the routes to a destination by hand; false: there is none.
+func (h *Host) RemoveRoute(to netip.Prefix) bool {
+	e := h.kernel.edit()
+	e.dropRoutes(func(r Route) bool { return r.To == to })
+	if len(e.routes) == len(h.kernel.routes) {
+		return false
+	}
+	h.put(e)
+	return true
+}
+
+// AddLink makes a link as somebody else does: a pod's veth (Foreign), a bridge
+// by hand. Index and, where it is empty, MAC are chosen.
+func (h *Host) AddLink(l Link) error {
+	if h.kernel.link(l.Name, l.userspace()) != nil {
+		return errors.New("file exists")
+	}
+	if l.MAC == "" {
+		l.MAC = h.randomMAC()
+	}
+	if l.MTU == 0 {
+		l.MTU = 1500
+	}
+	e := h.kernel.edit()
+	e.add(l)
+	h.put(e)
+	return nil
+}
+
+// RemoveLink takes a link away by hand; false: there is none.
+func (h *Host) RemoveLink(name string) bool {
+	e := h.kernel.edit()
+	l := e.link(name, false)
+	if l == nil {
+		return false
+	}
+	e.remove(l)
+	h.put(e)
+	return true
+}
+
+// NeighboursChanged tells that LLDP neighbours are others.
+func (h *Host) NeighboursChanged() { h.changed() }
+
+// Drift changes something that NetworkManager does not mend, by chance: the MTU
+// or an address of a link that it manages, or a route. It says what; empty for
+// nothing to change.
+func (h *Host) Drift(r *rand.Rand) string {
+	var links []*Link
+	for _, l := range h.kernel.links {
+		if !l.Foreign && !l.userspace() && l.Type != "loopback" && l.Up {
+			links = append(links, l)
+		}
+	}
+	if len(links) == 0 {
+		return ""
+	}
+	l := links[r.IntN(len(links))]
+	switch n := r.IntN(4); {
+	case n == 0 && len(l.Addresses) > 0:
+		gone := l.Addresses[r.IntN(len(l.Addresses))].Prefix
+		h.RemoveAddress(l.Name, gone)
+		return fmt.Sprintf("address %s of %s removed by hand", gone, l.Name)
+	case n == 1 && l.Controller == "":
+		added := netip.PrefixFrom(netip.AddrFrom4([4]byte{203, 0, 113, byte(1 + r.IntN(250))}), 32)
+		h.AddAddress(l.Name, added)
+		return fmt.Sprintf("address %s of %s added by hand", added, l.Name)
+	case n == 2 && len(h.kernel.routes) > 0:
+		to := h.kernel.routes[r.IntN(len(h.kernel.routes))].To
+		h.RemoveRoute(to)
+		return fmt.Sprintf("route %s removed by hand", to)
+	}
+	mtu := 1300 + r.IntN(100)
+	h.SetMTU(l.Name, mtu)
+	return fmt.Sprintf("MTU of %s set to %d by hand", l.Name, mtu)
+}
