@@ -87,6 +87,7 @@ func (h *Host) activate(p *profile) error {
 		for _, family := range []string{"ipv4", "ipv6"} {
 			if lease, ok := before.leases[family]; ok && p.dynamic(family) {
 				a.leases[family] = lease
+				h.lasts(a, family, lease)
 			}
 		}
 	}

@@ -88,13 +88,18 @@ func (h *Host) discover(a *activation, family string) {
 	})
 }
 
-// granted takes a lease, and sees to its end.
+// granted takes a lease.
 func (h *Host) granted(a *activation, family string, lease *Lease) {
 	had := a.leases[family]
 	a.leases[family] = lease
 	if had == nil || had.Address != lease.Address || had.Gateway != lease.Gateway {
 		h.readdress(a)
 	}
+	h.lasts(a, family, lease)
+}
+
+// lasts sees to a lease's renewal and end.
+func (h *Host) lasts(a *activation, family string, lease *Lease) {
 	if lease.For == 0 {
 		return
 	}
