@@ -33,8 +33,9 @@ func stateSize(o client.Object) int {
 	return 0
 }
 
-// fieldOwners are, by the path of each leaf of a NodeNetworkState's desired
-// state, who wrote it last: all that the product reads of managed fields.
+// fieldOwners are, for each path in a NodeNetworkState's desired state, who
+// wrote it last: all that the product reads of managed fields. An object is
+// its first writer's as long as it is there, whoever writes what is in it.
 type fieldOwners map[string]string
 
 // wrote notes what a write to the object itself changed.
@@ -43,10 +44,10 @@ func (f *fieldOwners) wrote(k *kind, r request, before, after client.Object) {
 	if !is || r.subresource != "" {
 		return
 	}
-	now := leaves(next.Spec.DesiredState.Raw)
+	now := paths(next.Spec.DesiredState.Raw)
 	then := map[string]string{}
 	if before != nil {
-		then = leaves(before.(*v1.NodeNetworkState).Spec.DesiredState.Raw)
+		then = paths(before.(*v1.NodeNetworkState).Spec.DesiredState.Raw)
 	}
 	kept := fieldOwners{}
 	for path, value := range now {
@@ -59,16 +60,18 @@ func (f *fieldOwners) wrote(k *kind, r request, before, after client.Object) {
 	*f = kept
 }
 
-// leaves of a state, by path: what a server without a schema of it takes for one field.
-func leaves(raw []byte) map[string]string {
+// paths of a state, with their values: a list is one value, as for every server
+// without a schema of it.
+func paths(raw []byte) map[string]string {
 	found := map[string]string{}
 	var walk func(path string, raw json.RawMessage)
 	walk = func(path string, raw json.RawMessage) {
 		var tree map[string]json.RawMessage
-		if !isObject(raw) || utiljson.Unmarshal(raw, &tree) != nil || len(tree) == 0 {
+		if !isObject(raw) || utiljson.Unmarshal(raw, &tree) != nil {
 			found[path] = string(raw)
 			return
 		}
+		found[path] = "{"
 		for name, value := range tree {
 			walk(path+"\x00"+name, value)
 		}

@@ -8,10 +8,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// patchFor makes an object of what a client sent as a whole.
+// received makes an object of what a client sent as a whole.
 func (s *Store) received(t *table, sent client.Object) (client.Object, error) {
 	raw, err := json.Marshal(sent)
 	if err != nil {
@@ -82,7 +83,15 @@ func (s *Store) update(r request, sent client.Object) (client.Object, error) {
 		}
 		next.SetResourceVersion(e.object.GetResourceVersion())
 	}
+	if next.GetUID() != e.object.GetUID() {
+		return nil, otherUID(t, next.GetUID(), e.object)
+	}
 	return s.replace(t, r, e, next)
+}
+
+func otherUID(t *table, sent types.UID, now client.Object) error {
+	return apierrors.NewConflict(t.kind.resource(), now.GetName(),
+		fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", sent, now.GetUID())) //nolint:staticcheck // The server's words.
 }
 
 // patch merges what was sent into the object.
@@ -109,13 +118,13 @@ func (s *Store) patch(r request, like client.Object, kind types.PatchType, data 
 // the request may not write are as they were.
 func (s *Store) replace(t *table, r request, e *entry, next client.Object) (client.Object, error) {
 	now := e.object
-	if next.GetUID() != now.GetUID() {
-		return nil, apierrors.NewConflict(t.kind.resource(), now.GetName(),
-			fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", next.GetUID(), now.GetUID())) //nolint:staticcheck // The server's words.
-	}
 	if next.GetResourceVersion() != now.GetResourceVersion() {
 		return nil, apierrors.NewConflict(t.kind.resource(), now.GetName(),
 			fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again")) //nolint:err113,perfsprint // The server's words.
+	}
+	if next.GetUID() != now.GetUID() && r.subresource == "" {
+		wrong := field.Invalid(field.NewPath("metadata", "uid"), next.GetUID(), "field is immutable")
+		return nil, apierrors.NewInvalid(t.kind.gvk().GroupKind(), now.GetName(), field.ErrorList{wrong})
 	}
 	s.keep(t, r, now, next)
 	meta, spec, status := t.kind.differs(now, next)
@@ -180,8 +189,7 @@ func (s *Store) delete(r request, like client.Object, only *metav1.Preconditions
 	}
 	now := e.object
 	if only != nil && only.UID != nil && *only.UID != now.GetUID() {
-		return nil, apierrors.NewConflict(t.kind.resource(), now.GetName(),
-			fmt.Errorf("Precondition failed: UID in precondition: %s, UID in object meta: %s", *only.UID, now.GetUID())) //nolint:staticcheck // The server's words.
+		return nil, otherUID(t, *only.UID, now)
 	}
 	if only != nil && only.ResourceVersion != nil && *only.ResourceVersion != now.GetResourceVersion() {
 		return nil, apierrors.NewConflict(t.kind.resource(), now.GetName(),
