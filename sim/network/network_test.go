@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/network"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
@@ -207,7 +206,7 @@ func TestAGatewayIsReachedOrTheReasonSaysWhyNot(t *testing.T) {
 				worse.Metric = 50
 				k.Routes = append(k.Routes, worse)
 			})
-		}, "nobody in switch lan answers node1 for 192.0.2.98"},
+		}, "nobody in switch side answers node1 for 192.0.2.98"},
 		"a worse default route leads nowhere": {func(_ *testing.T, _ *network.Cluster, n, _ *station) {
 			n.edit(func(k *network.Stack) {
 				worse := defaultVia(addr("192.0.2.98"), "eth1")
@@ -243,7 +242,18 @@ func TestAGatewayIsReachedOrTheReasonSaysWhyNot(t *testing.T) {
 		"a bond's only port is down": {over(network.Link{Name: "top", Kind: network.Bond}, func(l *network.Link) { port(l); l.Up = false }),
 			"node1: top finds no way out through eth0"},
 		"a bond has another port when one is cut": {all(over(network.Link{Name: "top", Kind: network.Bond, Backup: true, Primary: "eth0"}, port),
-			onLink("eth1", port), func(_ *testing.T, c *network.Cluster, n, _ *station) { c.SetCable(n, "eth0", false) }), ""},
+			onLink("eth1", port), func(_ *testing.T, c *network.Cluster, n, _ *station) {
+				c.Plug(n, "eth1", c.Switch(network.LAN))
+				c.SetCable(n, "eth0", false)
+			}), ""},
+		"the gateway is cut, and so what is behind it": {func(_ *testing.T, c *network.Cluster, _, _ *station) {
+			network.Effects{Cluster: c}.Cut("gateway", "node1")
+		},
+			"what node1 sends through gateway is lost on the way"},
+		"all cuts are healed": {func(_ *testing.T, c *network.Cluster, _, _ *station) {
+			network.Effects{Cluster: c}.Cut("gateway", "")
+			network.Effects{Cluster: c}.Heal()
+		}, ""},
 		"a bond prefers a port that leads to the wrong switch": {all(over(network.Link{Name: "top", Kind: network.Bond, Backup: true, Primary: "eth1"}, port),
 			onLink("eth1", port), func(_ *testing.T, c *network.Cluster, n, _ *station) { c.Plug(n, "eth1", c.AddSwitch("other")) }),
 			"nobody in switch other answers node1 for 192.0.2.1"},
@@ -292,5 +302,3 @@ func TestAGatewayIsReachedOrTheReasonSaysWhyNot(t *testing.T) {
 		})
 	}
 }
-
-var _ = time.Second

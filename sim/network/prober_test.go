@@ -162,14 +162,15 @@ func TestALeaseComesLateOrNotAtAll(t *testing.T) {
 
 func TestWhatANICHearsOfItsSwitch(t *testing.T) {
 	c, stations := fleet(world.New(1), network.Nodes(1, 1))
-	got := fmt.Sprint(c.Neighbours(stations[0], "eth1"))
-	if want := "[{02:00:00:00:00:01 node1.eth1 tor1 [100 200]}]"; got != want {
+	got := fmt.Sprint(c.Neighbours(stations[0], "eth0"))
+	if want := "[{02:00:00:00:00:01 node1.eth0 tor1 [100 200]}]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c.SetCable(stations[0], "eth1", false)
-	if found := c.Neighbours(stations[0], "eth1"); len(found) > 0 {
+	c.SetCable(stations[0], "eth0", false)
+	if found := c.Neighbours(stations[0], "eth0"); len(found) > 0 {
 		t.Error(found)
 	}
+	c.SetCable(stations[0], "eth0", true)
 	if who := c.Claimed(stations[0], "eth0", addr("192.0.2.1")); who != "gateway" {
 		t.Errorf("192.0.2.1 is claimed by %q", who)
 	}

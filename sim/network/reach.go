@@ -137,8 +137,13 @@ func (n *Network) send(p *packet) (*member, *Cut) {
 			}
 			return m, nil
 		}
-		if hops > 0 && !m.view.stack.Forwards {
-			return nil, &Cut{Why: fmt.Sprintf("%s does not forward to %s", m.name(), p.to)}
+		if hops > 0 {
+			if n.blocked[pair{p.from.name(), m.name()}] || n.blocked[pair{Everybody, m.name()}] {
+				return nil, &Cut{Why: fmt.Sprintf("what %s sends through %s is lost on the way", p.from.name(), m.name())}
+			}
+			if !m.view.stack.Forwards {
+				return nil, &Cut{Why: fmt.Sprintf("%s does not forward to %s", m.name(), p.to)}
+			}
 		}
 		r, found := m.view.route(table, p.to)
 		if !found || r.Rejects {

@@ -108,6 +108,7 @@ type Cluster struct {
 // Names of the default topology.
 const (
 	LAN         = "lan"
+	Side        = "side"
 	GatewayName = "gateway"
 	apiName     = "api"
 	domainName  = ".lab.example"
@@ -116,11 +117,12 @@ const (
 // rackSize is how many nodes a switch of the default topology has.
 const rackSize = 200
 
-// Nodes is the topology of the lab's suite for any number of nodes: eth0 static, at
-// 192.0.2.11 and up, eth1 and further ones spare. More than 200 nodes get
-// further switches, lan2 and so on, with networks of their own (RFC 2544).
+// Nodes is a topology like the lab's for any number of nodes: eth0 static, at
+// 192.0.2.11 and up, eth1 and further ones spare, on a switch with DHCP. More than
+// 200 nodes get further switches, lan2 and so on, with networks of their own (RFC
+// 2544).
 func Nodes(count, spare int) Topology {
-	t := Topology{Services: []ServiceSpec{{"status", LAN, "http", 8080}, {"echo", LAN, "echo", 7}}}
+	t := Topology{Services: []ServiceSpec{{"web", LAN, "http", 80}, {"status", LAN, "http", 8080}, {"echo", LAN, "echo", 7}}}
 	for rack := 0; rack*rackSize < count; rack++ {
 		name, net, net6 := LAN, "192.0.2.", "2001:db8::"
 		if rack > 0 {
@@ -135,11 +137,15 @@ func Nodes(count, spare int) Topology {
 				{Name: "eth0", Switch: name, Address: fmt.Sprintf("%s%d/24", net, 11+i), Address6: fmt.Sprintf("%s%x/64", net6, 0x11+i)},
 			}}
 			for k := range spare {
-				node.NICs = append(node.NICs, NICSpec{Name: fmt.Sprint("eth", k+1), Switch: name})
+				node.NICs = append(node.NICs, NICSpec{Name: fmt.Sprint("eth", k+1), Switch: Side})
 			}
 			t.Nodes = append(t.Nodes, node)
 		}
 	}
+	t.Switches = append(t.Switches, SwitchSpec{
+		Name: Side, Gateway: "10.0.0.1/16", DHCP: &DHCPSpec{"10.0.100.0", "10.0.199.255"},
+		LLDP: &LLDP{ChassisID: "02:00:00:00:ff:01", SystemName: "side", VLANs: []int64{100, 200}},
+	})
 	return t
 }
 

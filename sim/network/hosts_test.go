@@ -1,0 +1,134 @@
+package network_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/sim/host"
+	"github.com/nmstate/kubernetes-nmstate/sim/network"
+	"github.com/nmstate/kubernetes-nmstate/sim/world"
+)
+
+// joined builds a cluster with hosts.
+func joined(w *world.World, t network.Topology) (*network.Cluster, []*host.Host, []network.Station) {
+	c := network.Build(w, t)
+	var hosts []*host.Host
+	var stations []network.Station
+	for _, node := range c.Nodes {
+		h := host.New(w, node.Name, host.Options{NICs: node.HostNICs()})
+		hosts, stations = append(hosts, h), append(stations, c.Join(node, h))
+	}
+	return c, hosts, stations
+}
+
+// apply has nmstate apply a state on the host, and waits for half a minute; the
+// rollback comes after five.
+func apply(t *testing.T, w *world.World, h *host.Host, desired string) {
+	t.Helper()
+	p := w.Process(h.Name)
+	defer p.Kill()
+	raw, err := yaml.YAMLToJSON([]byte(desired))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := state.ParseDesired(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Go("apply", func() {
+		_, err = h.Backend(p).Apply(context.WithoutCancel(t.Context()), wanted, 5*time.Minute, func(backend.Checkpoint) {})
+	})
+	if failed := w.RunFor(30 * time.Second); failed != nil || err != nil {
+		t.Fatal(failed, err)
+	}
+}
+
+// What a policy says, and why the API server is out of the node's reach then.
+func TestAPolicyThatCutsItsNodeOffReallyDoes(t *testing.T) {
+	const moved = `
+    ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.11, prefix-length: 24}]}
+routes:
+  config:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: top}
+`
+	tests := map[string]struct {
+		desired string
+		want    string
+	}{
+		"an MTU": {"interfaces: [{name: eth0, type: ethernet, state: up, mtu: 1400}]", ""},
+		"another network": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 203.0.113.77, prefix-length: 24}]}}]}`,
+			"node1 has no route to 192.0.2.1"},
+		"no address":            {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: false}}]}`, "node1 has no route to 192.0.2.1"},
+		"an interface down":     {`{interfaces: [{name: eth0, type: ethernet, state: down}]}`, "node1 has no route to 192.0.2.1"},
+		"the gateway's address": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}}]}`, "gateway does not answer"},
+		"a bridge that takes over": {`
+interfaces:
+  - name: top
+    type: linux-bridge
+    state: up
+    bridge: {port: [{name: eth0}]}` + moved, ""},
+		"a bridge with the wrong NIC": {`
+interfaces:
+  - name: eth0
+    type: ethernet
+    state: up
+    ipv4: {enabled: false}
+  - name: top
+    type: linux-bridge
+    state: up
+    bridge: {port: [{name: eth1}]}` + moved, "nobody in switch side answers"},
+		"a bridge whose port is in a VLAN": {`
+interfaces:
+  - name: top
+    type: linux-bridge
+    state: up
+    bridge: {port: [{name: eth0, vlan: {mode: access, tag: 5}}]}` + moved, "node1: top finds no way out through eth0"},
+		"a bond of both NICs": {`
+interfaces:
+  - name: top
+    type: bond
+    state: up
+    link-aggregation: {mode: active-backup, port: [eth0, eth1]}` + moved, ""},
+		"a bond that prefers the wrong one": {`
+interfaces:
+  - name: top
+    type: bond
+    state: up
+    link-aggregation: {mode: active-backup, options: {primary: eth1}, port: [eth0, eth1]}` + moved, "nobody in switch side answers"},
+		"a VLAN that the switch does not know": {`
+interfaces:
+  - name: eth0
+    type: ethernet
+    state: up
+    ipv4: {enabled: false}
+  - name: top
+    type: vlan
+    state: up
+    vlan: {base-iface: eth0, id: 5}` + moved, "nobody in VLAN 5 of switch lan answers node1 for 192.0.2.1"},
+		"a lease where there is no server": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}`, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := world.New(1)
+			c, hosts, stations := joined(w, network.Nodes(2, 1))
+			if err := c.ReachesAPI(stations[0], c.Nodes[0].API); err != nil {
+				t.Fatal(err)
+			}
+			apply(t, w, hosts[0], test.desired)
+			if got := why(c.ReachesAPI(stations[0], c.Nodes[0].API)); got != test.want {
+				t.Errorf("got  %q\nwant %q\n%s", got, test.want, hosts[0].Kernel())
+			}
+			if err := w.RunFor(10 * time.Minute); err != nil { // NetworkManager takes it back.
+				t.Fatal(err)
+			}
+			if err := c.ReachesAPI(stations[0], c.Nodes[0].API); err != nil {
+				t.Errorf("after the rollback: %v\n%s", err, hosts[0].Kernel())
+			}
+		})
+	}
+}
