@@ -242,7 +242,9 @@ func (h *Host) address(e *edit, a *activation) {
 		return
 	}
 	for _, r := range p.routes {
-		e.addRoute(r)
+		if p.enabled(familyOf(r.To.Addr())) {
+			e.addRoute(r)
+		}
 	}
 	for _, family := range []string{"ipv4", "ipv6"} {
 		if lease, ok := a.leases[family]; ok {

@@ -62,26 +62,26 @@ routes:
 	}{
 		"an MTU": {"interfaces: [{name: eth0, type: ethernet, state: up, mtu: 1400}]", ""},
 		"another network": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 203.0.113.77, prefix-length: 24}]}}]}`,
-			"node1 has no route to 192.0.2.1"},
+			"the way back: gateway has no route to 203.0.113.77"},
 		"no address":            {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: false}}]}`, "node1 has no route to 192.0.2.1"},
 		"an interface down":     {`{interfaces: [{name: eth0, type: ethernet, state: down}]}`, "node1 has no route to 192.0.2.1"},
-		"the gateway's address": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}}]}`, "gateway does not answer"},
+		"the gateway's address": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}}]}`, "node1 refuses port 6443"},
 		"a bridge that takes over": {`
 interfaces:
   - name: top
     type: linux-bridge
     state: up
     bridge: {port: [{name: eth0}]}` + moved, ""},
+		// The gateway answers for 192.0.2.1 in both switches.
 		"a bridge with the wrong NIC": {`
 interfaces:
   - name: eth0
     type: ethernet
-    state: up
-    ipv4: {enabled: false}
+    state: down
   - name: top
     type: linux-bridge
     state: up
-    bridge: {port: [{name: eth1}]}` + moved, "nobody in switch side answers"},
+    bridge: {port: [{name: eth1}]}` + moved, "the way back: nobody in switch lan answers gateway for 192.0.2.11"},
 		"a bridge whose port is in a VLAN": {`
 interfaces:
   - name: top
@@ -99,7 +99,7 @@ interfaces:
   - name: top
     type: bond
     state: up
-    link-aggregation: {mode: active-backup, options: {primary: eth1}, port: [eth0, eth1]}` + moved, "nobody in switch side answers"},
+    link-aggregation: {mode: active-backup, options: {primary: eth1}, port: [eth0, eth1]}` + moved, "the way back: nobody in switch lan answers gateway for 192.0.2.11"},
 		"a VLAN that the switch does not know": {`
 interfaces:
   - name: eth0
@@ -110,7 +110,7 @@ interfaces:
     type: vlan
     state: up
     vlan: {base-iface: eth0, id: 5}` + moved, "nobody in VLAN 5 of switch lan answers node1 for 192.0.2.1"},
-		"a lease where there is no server": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}`, ""},
+		"a lease": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}`, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
