@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -89,41 +88,13 @@ func New(ctx context.Context, w *world.World, options Options) *Cluster {
 // Add makes a node by the plan of a topology, with its handler.
 func (c *Cluster) Add(plan network.Node) *Node {
 	n := &Node{Name: plan.Name, cluster: c, labels: c.options.Labels[plan.Name], api: plan.API}
-	n.Host = host.New(c.World, plan.Name, host.Options{NICs: nics(plan), Lacks: c.options.Lacks, DHCP: leases{c}})
-	n.station = &station{host: n.Host}
-	n.Host.Touched = n.station.touch
+	n.Host = host.New(c.World, plan.Name, host.Options{NICs: plan.HostNICs(), Lacks: c.options.Lacks})
 	n.Host.OnChange = n.hostChanged
-	c.Network.Hook(plan, n.station)
-	n.Host.AskDHCP() // Nobody could answer before it was plugged in.
+	n.station = c.Network.Join(plan, n.Host)
 	c.nodes = append(c.nodes, n)
 	n.register()
 	n.StartHandler()
 	return n
-}
-
-// nics are the host's hardware by the network's plan; eth0 is what the
-// installer configured.
-func nics(plan network.Node) []host.NIC {
-	var made []host.NIC
-	for _, nic := range plan.NICs {
-		one := host.NIC{Name: nic.Name, MAC: nic.MAC, DHCP4: nic.DHCP, RA: nic.Auto}
-		one.Profile = nic.DHCP || nic.Auto || nic.Address.IsValid() || nic.Address6.IsValid()
-		for _, address := range []netip.Prefix{nic.Address, nic.Address6} {
-			if address.IsValid() {
-				one.Addresses = append(one.Addresses, address)
-			}
-		}
-		for _, gateway := range []netip.Addr{nic.Gateway, nic.Gateway6} {
-			if gateway.IsValid() {
-				one.Gateways = append(one.Gateways, gateway)
-			}
-		}
-		if nic.NameServer.IsValid() {
-			one.DNS = []string{nic.NameServer.String()}
-		}
-		made = append(made, one)
-	}
-	return made
 }
 
 // Nodes are those of the cluster, by the order of their coming.
@@ -171,28 +142,3 @@ func (c *Cluster) SwitchMode(mode Mode) {
 
 // Context is the root of the run's contexts.
 func (c *Cluster) Context() context.Context { return c.ctx }
-
-// lease is what the network has for a host's link.
-func (c *Cluster) lease(h *host.Host, link, family string) (host.Lease, time.Duration, bool) {
-	n := c.Node(h.Name)
-	if n == nil {
-		return host.Lease{}, 0, false
-	}
-	if family == "ipv6" {
-		a, there := c.Network.Solicit(n.station, link)
-		if !there {
-			return host.Lease{}, 0, false
-		}
-		address := netip.PrefixFrom(interfaceID(a.Prefix, h.Link(link).MAC), a.Prefix.Bits())
-		return host.Lease{Address: address, Gateway: a.Router}, time.Second, true
-	}
-	offer, takes, there := c.Network.Discover(n.station, link)
-	if !there {
-		return host.Lease{}, 0, false
-	}
-	found := host.Lease{Address: offer.Address, Gateway: offer.Gateway}
-	for _, server := range offer.NameServers {
-		found.Servers = append(found.Servers, server.String())
-	}
-	return found, takes, true
-}

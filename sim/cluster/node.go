@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
+	"github.com/nmstate/kubernetes-nmstate/sim/network"
 )
 
 const (
@@ -26,7 +27,7 @@ type Node struct {
 	Host *host.Host
 
 	cluster *Cluster
-	station *station
+	station network.Station
 	labels  map[string]string
 	// api is where the node's processes find the API server.
 	api netip.AddrPort
@@ -75,7 +76,7 @@ func (n *Node) beat() {
 	w.After(heartbeat, n.beat)
 }
 
-func (n *Node) reachesAPI() bool { return n.cluster.Network.Reaches(n.station, n.api.Addr()) == nil }
+func (n *Node) reachesAPI() bool { return n.cluster.Network.ReachesAPI(n.station, n.api) == nil }
 
 func (n *Node) setReady(status corev1.ConditionStatus) {
 	node, _ := n.cluster.API.Look(&corev1.Node{}, n.Name).(*corev1.Node)
