@@ -279,7 +279,10 @@
     $("out").addEventListener("click", () => zoom(1 / 1.6));
     $("fit").addEventListener("click", fit);
     $("close").addEventListener("click", () => { detail.hidden = true; });
-    $("copy")?.addEventListener("click", () => navigator.clipboard?.writeText($("replay").textContent));
+    $("copy")?.addEventListener("click", () => {
+      getSelection().selectAllChildren($("replay")); // For where a page may not write there.
+      navigator.clipboard?.writeText($("replay").textContent).catch(() => {});
+    });
     $("filter").addEventListener("input", filter);
     $("busy").addEventListener("change", filter);
     let waiting = false;
