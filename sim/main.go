@@ -74,6 +74,7 @@ type options struct {
 	json       bool
 	quiet      bool
 	coverage   bool
+	profile    string
 	most       int
 	traceKinds []string
 	traceNodes []string
@@ -121,7 +122,7 @@ Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`
 			if err := o.check(); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), cmd.OutOrStdout())
+			return profiled(o.profile, func() error { return o.run(cmd.Context(), cmd.OutOrStdout()) })
 		},
 	}
 	o.addFlags(cmd)
@@ -147,6 +148,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.quiet, "quiet", false, "with -seed or -run: no trace, only the result")
 	flags.StringSliceVar(&o.traceKinds, "trace-kinds", nil, "of the trace, only lines of these kinds: call, fault, log, host, ...")
 	flags.StringSliceVar(&o.traceNodes, "trace-nodes", nil, "of the trace, only lines about these nodes")
+	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of the processor's time to this file")
 	o.parts.addFlags(flags)
 }
 

@@ -38,6 +38,9 @@ type Options struct {
 	Lacks []string
 	// Labels of nodes, by name.
 	Labels map[string]map[string]string
+	// Spare is how many of the topology's last nodes are there only after
+	// AddSpare.
+	Spare int
 }
 
 // Cluster is everything that is simulated in one world.
@@ -53,6 +56,7 @@ type Cluster struct {
 	mode    Mode
 	nodes   []*Node // in the order of their coming
 	leader  *Replica
+	spare   []network.Node
 	// leaseFree is when the last leader's Lease runs out.
 	leaseFree time.Duration
 }
@@ -73,7 +77,7 @@ func New(ctx context.Context, w *world.World, options Options) *Cluster {
 		World: w, API: apiserver.New(w), Events: &apiserver.Events{}, Network: network.Build(w, options.Topology),
 		ctx: ctx, options: options, mode: options.Mode,
 	}
-	for _, plan := range c.Network.Nodes {
+	for _, plan := range c.withoutSpare(c.Network.Nodes) {
 		c.Add(plan)
 	}
 	for i := range options.Replicas {

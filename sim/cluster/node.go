@@ -41,6 +41,8 @@ type Node struct {
 	// heard is when the kubelet last reached the API server.
 	heard   time.Duration
 	removed bool
+	// sick: its kubelet says that it is not Ready.
+	sick bool
 }
 
 // register makes the Node object as a kubelet does at its start.
@@ -67,6 +69,9 @@ func (n *Node) beat() {
 	}
 	w := n.cluster.World
 	switch {
+	case n.sick && n.Host.On() && n.reachesAPI():
+		n.heard = w.Elapsed()
+		n.setReady(corev1.ConditionFalse)
 	case n.Host.On() && n.reachesAPI():
 		n.heard = w.Elapsed()
 		n.setReady(corev1.ConditionTrue)

@@ -6,12 +6,15 @@ import (
 	"fmt"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
 // disk is what survives crashes, restarts and power cuts: the journal's files.
 type disk struct {
 	entry, record []byte
+	// phase that the entry says.
+	phase txn.Phase
 }
 
 // Journal is the port handler/journal.Journal of a process. What Save and Close
@@ -40,6 +43,14 @@ func (h *Host) Record() journal.Record {
 		panic(fmt.Sprintf("host %s: its own journal: %v", h.Name, err))
 	}
 	return record
+}
+
+// Phase that the journal tells: Idle where none is open.
+func (h *Host) Phase() txn.Phase {
+	if h.disk.entry == nil {
+		return txn.Idle
+	}
+	return h.disk.phase
 }
 
 // JournalOpen tells whether a transaction is open on the disk.
@@ -74,7 +85,7 @@ func (j journalPort) Save(entry journal.Entry) error {
 		if err := j.full(); err != nil {
 			return err
 		}
-		j.host.disk.entry = raw
+		j.host.disk.entry, j.host.disk.phase = raw, entry.Transaction.Phase
 		return nil
 	})
 }
