@@ -38,6 +38,8 @@ type Options struct {
 	Lacks []string
 	// DHCP answers for the network; it may also be set later (Host.DHCP).
 	DHCP DHCPServer
+	// Words may be shared by the hosts of a world; nil: the host has its own.
+	Words *Words
 }
 
 // Kind says what a watcher is told.
@@ -76,6 +78,7 @@ type Host struct {
 	world *world.World
 	rand  *rand.Rand
 	lacks map[string]bool
+	words *Words
 	nics  []NIC
 
 	kernel   *kernel
@@ -114,6 +117,9 @@ func New(w *world.World, name string, options Options) *Host {
 	h := &Host{
 		Name: name, world: w, rand: w.Rand("host " + name), lacks: map[string]bool{}, DHCP: options.DHCP,
 		activations: map[string]*activation{}, revision: 1,
+	}
+	if h.words = options.Words; h.words == nil {
+		h.words = NewWords()
 	}
 	for _, kind := range options.Lacks {
 		h.lacks[kind] = true

@@ -92,7 +92,9 @@ func (e *edit) take(r Route) error {
 	}) {
 		return errors.New("network is unreachable")
 	}
-	e.addRoute(r)
+	if !slices.ContainsFunc(e.connected(), r.is) { // Its address has brought it already.
+		e.addRoute(r)
+	}
 	return nil
 }
 

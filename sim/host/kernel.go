@@ -109,15 +109,13 @@ func (k *kernel) connected() []Route {
 			case a.Prefix.Addr().Is6():
 				r.Metric = 256
 			}
-			if !slices.ContainsFunc(found, func(other Route) bool { return sameRoute(r, other) }) {
+			if !slices.ContainsFunc(found, r.is) {
 				found = append(found, r)
 			}
 		}
 	}
 	return found
 }
-
-func sameRoute(a, b Route) bool { return a.is(b) }
 
 // tableOf is the routing table of what is derived from a link's addresses.
 func (k *kernel) tableOf(l *Link) int {

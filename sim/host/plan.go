@@ -28,13 +28,11 @@ func invalid(format string, args ...any) error {
 
 // planned merges the desired state into the settings, or refuses it.
 func (h *Host) planned(desired state.State) (*plan, error) {
-	if _, err := state.ParseDesired(desired.JSON()); err != nil {
-		return nil, fmt.Errorf("%w: %w", backend.ErrInvalid, err)
+	typed, err := h.words.read(desired)
+	if err != nil {
+		return nil, err
 	}
-	if circle := state.Cycle(desired); circle != "" {
-		return nil, invalid("interfaces stand on each other in a circle: %s", circle)
-	}
-	d := &plan{host: h, settings: h.settings, desired: state.Typed(desired)}
+	d := &plan{host: h, settings: h.settings, desired: typed}
 	wanted := map[string]*wish{}
 	for _, one := range d.desired.Interfaces() {
 		if err := d.wish(wanted, one); err != nil {

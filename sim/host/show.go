@@ -23,6 +23,9 @@ func (h *Host) document() tree {
 	}
 	var config, running []any
 	for _, r := range h.kernel.routes {
+		if r.Protocol == Kernel {
+			continue
+		}
 		running = append(running, showRoute(r))
 		if r.Protocol == Static || r.Protocol == Boot {
 			config = append(config, showRoute(r))
