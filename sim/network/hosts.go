@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
 )
 
@@ -41,10 +42,12 @@ func (h *hosted) Stack() *Stack {
 }
 
 // Join plugs a node's host in, by the node's plan, and has it ask the network
-// for leases. The station is what the network calls it.
+// for leases, duplicates and neighbours. The station is what the network calls it.
 func (c *Cluster) Join(node Node, h *host.Host) Station {
 	s := &hosted{Host: h}
 	h.DHCP = leases{c.Network, s, c.world.Rand("router advertisements " + h.Name)}
+	h.Claimed = func(link string, a netip.Addr) bool { return c.Claimed(s, link, a) != "" }
+	h.Neighbours = func(nic string) []state.Neighbour { return c.Neighbours(s, nic) }
 	c.Hook(node, s)
 	h.AskDHCP()
 	return s

@@ -2,9 +2,11 @@ package network_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
@@ -30,6 +32,14 @@ func joined(w *world.World, t network.Topology) (*network.Cluster, []*host.Host,
 // rollback comes after five.
 func apply(t *testing.T, w *world.World, h *host.Host, desired string) {
 	t.Helper()
+	if err := tried(t, w, h, desired); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tried is apply that may fail.
+func tried(t *testing.T, w *world.World, h *host.Host, desired string) error {
+	t.Helper()
 	p := w.Process(h.Name)
 	defer p.Kill()
 	raw, err := yaml.YAMLToJSON([]byte(desired))
@@ -43,9 +53,62 @@ func apply(t *testing.T, w *world.World, h *host.Host, desired string) {
 	p.Go("apply", func() {
 		_, err = h.Backend(p).Apply(context.WithoutCancel(t.Context()), wanted, 5*time.Minute, func(backend.Checkpoint) {})
 	})
-	if failed := w.RunFor(30 * time.Second); failed != nil || err != nil {
-		t.Fatal(failed, err)
+	if failed := w.RunFor(30 * time.Second); failed != nil {
+		t.Fatal(failed)
 	}
+	return err
+}
+
+func TestAnAddressThatSomebodyHasIsRefused(t *testing.T) {
+	w := world.New(1)
+	_, hosts, _ := joined(w, network.Nodes(2, 1))
+	err := tried(t, w, hosts[0], `{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.12, prefix-length: 24}]}}]}`)
+	if err == nil || !strings.Contains(err.Error(), "192.0.2.12") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAHostShowsItsSwitch(t *testing.T) {
+	w := world.New(1)
+	_, hosts, _ := joined(w, network.Nodes(1, 1))
+	apply(t, w, hosts[0], `{interfaces: [{name: eth1, type: ethernet, state: up, lldp: {enabled: true}}]}`)
+	eth1, _ := hosts[0].Show().Interface("eth1")
+	want := []state.Neighbour{{ChassisID: "02:00:00:00:ff:01", PortID: "node1.eth1", SystemName: "side", VLANs: []int64{100, 200}}}
+	if diff := cmp.Diff(want, eth1.Neighbours()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestALeaseLeadsOutAndItsEndCutsOff(t *testing.T) {
+	w := world.New(1)
+	topology := network.Nodes(1, 0)
+	topology.Nodes[0].NICs[0].Address, topology.Nodes[0].NICs[0].Address6 = "dhcp", "auto"
+	topology.Switches[0].RA = true
+	c, hosts, stations := joined(w, topology)
+	effects := network.Effects{Cluster: c}
+	expect := func(want string) {
+		t.Helper()
+		if err := w.RunFor(30 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if got := why(c.ReachesAPI(stations[0], c.Nodes[0].API)); got != want {
+			t.Errorf("got %q, want %q\n%s", got, want, hosts[0].Kernel())
+		}
+	}
+	expect("")
+	if err := c.Reaches(stations[0], addr("2001:db8::1")); err != nil {
+		t.Errorf("IPv6: %v\n%s", err, hosts[0].Kernel())
+	}
+	effects.DHCP("gone")
+	expect("") // A lease lives longer than that.
+	hosts[0].ForgetLease("eth0")
+	expect("node1 has no route to 192.0.2.1")
+	effects.DHCP("")
+	expect("")
+	c.SetCable(stations[0], "eth0", false)
+	expect("node1 has no route to 192.0.2.1")
+	c.SetCable(stations[0], "eth0", true)
+	expect("")
 }
 
 // What a policy says, and why the API server is out of the node's reach then.
@@ -63,9 +126,8 @@ routes:
 		"an MTU": {"interfaces: [{name: eth0, type: ethernet, state: up, mtu: 1400}]", ""},
 		"another network": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 203.0.113.77, prefix-length: 24}]}}]}`,
 			"the way back: gateway has no route to 203.0.113.77"},
-		"no address":            {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: false}}]}`, "node1 has no route to 192.0.2.1"},
-		"an interface down":     {`{interfaces: [{name: eth0, type: ethernet, state: down}]}`, "node1 has no route to 192.0.2.1"},
-		"the gateway's address": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}}]}`, "node1 refuses port 6443"},
+		"no address":        {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: false}}]}`, "node1 has no route to 192.0.2.1"},
+		"an interface down": {`{interfaces: [{name: eth0, type: ethernet, state: down}]}`, "node1 has no route to 192.0.2.1"},
 		"a bridge that takes over": {`
 interfaces:
   - name: top
