@@ -41,6 +41,8 @@ type Options struct {
 	// Spare is how many of the topology's last nodes are there only after
 	// AddSpare.
 	Spare int
+	// Watch sees what goes through the ports; nil for nobody.
+	Watch Watcher
 }
 
 // Cluster is everything that is simulated in one world.
@@ -73,6 +75,9 @@ func New(ctx context.Context, w *world.World, options Options) *Cluster {
 	if options.Mode == "" {
 		options.Mode = Distributed
 	}
+	if options.Watch == nil {
+		options.Watch = nobody{}
+	}
 	c := &Cluster{
 		World: w, API: apiserver.New(w), Events: &apiserver.Events{}, Network: network.Build(w, options.Topology),
 		ctx: ctx, options: options, mode: options.Mode,
@@ -96,6 +101,7 @@ func (c *Cluster) Add(plan network.Node) *Node {
 	n.Host.OnChange = n.hostChanged
 	n.station = c.Network.Join(plan, n.Host)
 	c.nodes = append(c.nodes, n)
+	c.options.Watch.Added(n)
 	n.register()
 	n.StartHandler()
 	return n

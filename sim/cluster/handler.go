@@ -41,13 +41,16 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 		API: n.api, Node: n.Name, Ready: func(ctx context.Context) (bool, error) { return ready(ctx, c, n.Name) },
 	})
 	filters := true
-	state, err := agent.New(agent.Options{
+	c, live = cl.options.Watch.Client(p, n.Name, c), cl.options.Watch.Live(p, n.Name, live)
+	options := agent.Options{
 		Node: n.Name, Client: c, Live: live, Backend: n.Host.Backend(p), Prober: prober,
 		Journal: n.Host.Journal(p), Boot: n.Host.Boot(p), Foreign: n.Host.Keeper(p), Clock: p.Clock(),
 		Spawn:  func(task func()) { p.Go("task", task) },
 		Window: cl.options.Window, Version: "sim", BridgeVLANFiltering: &filters,
 		HostVersion: func(context.Context) string { return "1.52.0" },
-	})
+	}
+	cl.options.Watch.Agent(p, &options)
+	state, err := agent.New(options)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,13 @@ type keeperPort struct {
 	process *world.Process
 }
 
+// Snapshot is what a keeper notes now, for oracles.
+func (h *Host) Snapshot() foreign.Snapshot { return h.noted.get(h.revision, h.kernel.snapshot) }
+
 // Note implements foreign.Keeper.
 func (k keeperPort) Note(ctx context.Context) (noted foreign.Snapshot, err error) {
 	err = k.process.Call(ctx, "foreign", "note", k.host.Name, func() error {
-		noted = k.host.noted.get(k.host.revision, k.host.kernel.snapshot)
+		noted = k.host.Snapshot()
 		return nil
 	})
 	return noted, err

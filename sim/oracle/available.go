@@ -1,0 +1,173 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// available: an enactment is Available only for what its node has committed, and
+// what is committed is on the host: at the commit, and at rest, minus what
+// drifted since and is told as drift.
+type available struct{}
+
+func (available) Name() string { return "available" }
+
+func (a available) Observe(f *Facts, e Event) error {
+	switch what := e.What.(type) {
+	case CheckpointEnded:
+		t := f.Node(e.Node).Trial
+		if what.How != Committed || t == nil || t.Checkpoint != what.ID || t.Entry == nil || !f.Calm(e.Node, t.Made, Moves|Restarts) {
+			return nil
+		}
+		if missing := state.Missing(parsed(t.Entry.Change), f.Network(e.Node)); len(missing) > 0 {
+			return fmt.Errorf("%s was committed and the node lacks %s", what.ID, few(missing))
+		}
+	case Wrote:
+		after, is := what.After.(*v1.NodeNetworkConfigurationEnactment)
+		if !is || !what.Status || !conditionIs(after.Status.Conditions, v1.EnactmentAvailable) {
+			return nil
+		}
+		if before, had := what.Before.(*v1.NodeNetworkConfigurationEnactment); had &&
+			conditionIs(before.Status.Conditions, v1.EnactmentAvailable) && before.Status.Hash == after.Status.Hash {
+			return nil
+		}
+		return a.onDisk(f, after)
+	}
+	return nil
+}
+
+// onDisk: the node's own record has it, or had it until the policy left.
+func (available) onDisk(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error {
+	node, policy := nodeAndPolicy(e)
+	if !f.Has(node) || f.state(node) == nil || !f.Calm(node, 0, Stale|Hinders) {
+		return nil
+	}
+	record := f.Record(node)
+	if record.Committed != nil && slices.ContainsFunc(record.Committed.Sources, func(s v1.DesiredSource) bool {
+		return s.Policy == policy && s.Hash == e.Status.Hash
+	}) {
+		return nil
+	}
+	return on(node, "the enactment of policy %s became Available for %s, which the node's record does not have", policy, e.Status.Hash)
+}
+
+// AtRest compares every Available enactment of a managed node with the host.
+func (available) AtRest(f *Facts) error {
+	var first error
+	f.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
+		e := o.(*v1.NodeNetworkConfigurationEnactment)
+		node, name := nodeAndPolicy(e)
+		policy, nns := f.policy(name), f.state(node)
+		if first != nil || policy == nil || nns == nil || !f.Has(node) || !isManaged(nns) || f.Journal(node) != nil ||
+			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) || e.Status.PolicyGeneration != policy.Generation {
+			return
+		}
+		missing := state.Missing(parsed(e.Status.DesiredState.Raw), f.Network(node))
+		missing = slices.DeleteFunc(missing, func(d state.Difference) bool { return isTold(nns, d) })
+		if len(missing) > 0 {
+			first = on(node, "policy %s is Available and the node lacks %s", name, few(missing))
+		}
+	})
+	return first
+}
+
+// isTold tells whether the node says that it drifted so.
+func isTold(nns *v1.NodeNetworkState, d state.Difference) bool {
+	return slices.ContainsFunc(nns.Status.Drift, func(told v1.Drift) bool {
+		return told.Path == d.Path || state.Subject(told.Path) == state.Subject(d.Path)
+	})
+}
+
+// kept: a change keeps what the rest of the desired state has on the node; in
+// particular, what leaves takes nothing with it that stays wanted.
+type kept struct{}
+
+func (kept) Name() string { return "kept" }
+
+func (kept) Observe(f *Facts, e Event) error {
+	what, is := e.What.(CheckpointEnded)
+	t := f.Node(e.Node).Trial
+	if !is || what.How != Committed || t == nil || t.Checkpoint != what.ID || t.Entry == nil || !f.Calm(e.Node, t.Asked, Moves|Restarts) {
+		return nil
+	}
+	desired := parsed(t.Entry.Desired)
+	lacked := map[string]bool{}
+	for _, d := range state.Missing(desired, t.Before) {
+		lacked[d.Path] = true
+	}
+	var lost []state.Difference
+	for _, d := range state.Missing(desired, f.Network(e.Node)) {
+		if !lacked[d.Path] && !lacked[state.Subject(d.Path)] {
+			lost = append(lost, d)
+		}
+	}
+	if len(lost) > 0 {
+		return fmt.Errorf("%s was committed and took away what the desired state has: %s", what.ID, few(lost))
+	}
+	return nil
+}
+
+// takenBack: what was not committed is not there any more when the journal is
+// closed, and its checkpoint is not alive; unless the record says that the way
+// back is incomplete.
+type takenBack struct{}
+
+// backMargin is for what comes back a moment later, a lease for instance.
+const backMargin = 20 * time.Second
+
+func (takenBack) Name() string { return "taken-back" }
+
+func (b takenBack) Observe(f *Facts, e Event) error {
+	what, is := e.What.(JournalClosed)
+	t := f.Node(e.Node).Trial
+	if !is || t == nil || t.Ended == Committed || !f.Has(e.Node) {
+		return nil
+	}
+	var result v1.TransactionResult
+	if what.Record.Last != nil {
+		result = what.Record.Last.Result
+	}
+	if t.Entry != nil && len(t.Entry.Correction) > 0 || result == v1.TransactionRollbackIncomplete {
+		return nil // How a correction ended is not in Last.
+	}
+	if t.Ended == "" && result != v1.TransactionRefused {
+		return fmt.Errorf("the journal was closed (%s) while %s is alive", result, t.Checkpoint)
+	}
+	if result != v1.TransactionRolledBack && result != v1.TransactionSuperseded {
+		return nil
+	}
+	began, before := t.Asked, t.Before
+	if t.Entry != nil && len(t.Entry.Before) > 0 {
+		before = parsed(t.Entry.Before) // What came between the read and the apply is nobody's fault.
+	}
+	f.later(b, backMargin, e.Node, func() error {
+		if !f.Has(e.Node) || f.Node(e.Node).Trial != nil || f.Journal(e.Node) != nil || !f.Calm(e.Node, began, Moves) {
+			return nil
+		}
+		if f.Node(e.Node).lastAsked != began {
+			return nil
+		}
+		if left := state.Diff(before, f.Network(e.Node)); len(left) > 0 {
+			return fmt.Errorf("the change was taken back (%s), and the node is not as before: %s", result, few(left))
+		}
+		return nil
+	})
+	return nil
+}
+
+func conditionIs(conditions []v1.Condition, kind v1.ConditionType) bool {
+	return slices.ContainsFunc(conditions, func(c v1.Condition) bool { return c.Type == kind && c.Status == "True" })
+}
+
+// nodeAndPolicy that an enactment is about.
+func nodeAndPolicy(e *v1.NodeNetworkConfigurationEnactment) (node, policy string) {
+	policy = e.Labels[v1.EnactmentPolicyLabel]
+	return strings.TrimSuffix(e.Name, "."+policy), policy
+}

@@ -1,0 +1,101 @@
+package oracle
+
+import "time"
+
+// Class is what a fault may excuse.
+type Class int
+
+// The classes.
+const (
+	// Moves: the host's network, or what is around it, changes by itself.
+	Moves Class = 1 << iota
+	// Restarts: NetworkManager or the node restarts, or a checkpoint ends early.
+	Restarts
+	// Hinders: the handler is kept from its work, or what it asks for is done
+	// badly.
+	Hinders
+	// Stale: what the process knows of the API server is old, or wrong.
+	Stale
+	// Deceives: probes do not tell the truth.
+	Deceives
+	// Clock: the process's wall clock is wrong.
+	Clock
+)
+
+// classes of the faults of sim/fault, by their names. One that is not here
+// excuses everything.
+func classesOf(kind string) Class {
+	switch kind {
+	case "carrier-loss", "drift", "dhcp-late", "dhcp-gone", "gateway-gone", "dns-gone":
+		return Moves
+	case "nm-restart", "nm-hang", "checkpoint-expires", "apply-slow":
+		return Restarts | Hinders
+	case "reboot", "power-cut":
+		return Moves | Restarts | Hinders | Stale
+	case "crash", "crash-at-call", "two-handlers", "time-travel":
+		return Hinders | Stale
+	case "backend-fails", "apply-partial", "apply-late-error", "disk-full", "checkpoint-foreign":
+		return Hinders
+	case "stale-reads", "events-lost", "reply-lost", "api-fails", "api-timeout", "api-slow", "conflict-storm", "leader-change":
+		return Stale
+	case "clock-jump":
+		return Clock
+	case "node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready":
+		return 0
+	}
+	return everything
+}
+
+const everything = Moves | Restarts | Hinders | Stale | Deceives | Clock
+
+// Controllers is the target of faults that are about the controllers.
+const Controllers = "controllers"
+
+// atWork are the faults at work, by target; the empty one is the cluster.
+type atWork map[string]map[Class]spell
+
+// spell is when faults of a class were at work.
+type spell struct {
+	active int
+	last   time.Duration
+	ever   bool
+}
+
+func (w atWork) note(target string, now time.Duration, f Fault) {
+	if w[target] == nil {
+		w[target] = map[Class]spell{}
+	}
+	for class := Moves; class <= Clock; class <<= 1 {
+		if classesOf(f.Kind)&class == 0 {
+			continue
+		}
+		s := w[target][class]
+		s.last, s.ever = now, true
+		switch {
+		case f.End:
+			s.active--
+		case f.On:
+			s.active++
+		}
+		w[target][class] = s
+	}
+}
+
+// last is when a fault of one of the classes was at work on the target or the
+// cluster the last time: now, if one is.
+func (w atWork) last(target string, now time.Duration, classes Class) (time.Duration, bool) {
+	var last time.Duration
+	ever := false
+	for _, t := range []string{target, ""} {
+		for class, s := range w[t] {
+			if classes&class == 0 || !s.ever {
+				continue
+			}
+			if s.active > 0 {
+				return now, true
+			}
+			last, ever = max(last, s.last), true
+		}
+	}
+	return last, ever
+}

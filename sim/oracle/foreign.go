@@ -1,0 +1,82 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+)
+
+// foreignThings: what no policy names is as before once a transaction is over, on the
+// way forward and back (design §2, rule 8); unless the record says what could not
+// be put back.
+type foreignThings struct {
+	// before are the kernels at the beginning of the trials.
+	before map[string]foreign.Snapshot
+}
+
+// foreignMargin is for what somebody puts back a moment later.
+const foreignMargin = 10 * time.Second
+
+func newForeignThings() *foreignThings { return &foreignThings{before: map[string]foreign.Snapshot{}} }
+
+func (*foreignThings) Name() string { return "foreign" }
+
+func (o *foreignThings) Observe(f *Facts, e Event) error {
+	switch what := e.What.(type) {
+	case Applying:
+		if f.Node(e.Node).asked != nil {
+			o.before[e.Node] = f.Kernel(e.Node)
+		}
+	case JournalClosed:
+		t := f.Node(e.Node).Trial
+		if t == nil || t.Entry == nil || t.Ended == "" || t.Interrupted || !f.Has(e.Node) {
+			return nil
+		}
+		if last := what.Record.Last; len(t.Entry.Correction) == 0 && last != nil && last.Result == v1.TransactionRollbackIncomplete {
+			return nil
+		}
+		o.look(f, e.Node, t)
+	}
+	return nil
+}
+
+// look compares now, and what is lost once more later.
+func (o *foreignThings) look(f *Facts, node string, t *Trial) {
+	named := foreign.NamedBy(parsed(t.Entry.Change))
+	if t.Ended != Committed {
+		named = named.Back()
+	}
+	before := o.before[node]
+	lost := func() []foreign.Loss {
+		found := foreign.Lost(before, f.Kernel(node), named)
+		return slices.DeleteFunc(found, func(l foreign.Loss) bool { return l.Slight })
+	}
+	if len(lost()) == 0 {
+		return
+	}
+	f.later(o, foreignMargin, node, func() error {
+		if !f.Has(node) || f.Node(node).lastAsked != t.Asked || !f.Calm(node, t.Asked, Moves|Restarts) {
+			return nil
+		}
+		if left := lost(); len(left) > 0 {
+			return fmt.Errorf("the transaction is over (%s) and what it does not name is lost: %s", t.outcome(), few(left))
+		}
+		return nil
+	})
+}
+
+// foreignCheckpoints: nobody's checkpoint is ended by another one's process.
+type foreignCheckpoints struct{}
+
+func (foreignCheckpoints) Name() string { return "foreign-checkpoints" }
+
+func (foreignCheckpoints) Observe(_ *Facts, e Event) error {
+	what, is := e.What.(CheckpointEnded)
+	if !is || what.By == "" || what.Owner != "" {
+		return nil
+	}
+	return fmt.Errorf("%s was %s by %s, and it is somebody else's", what.ID, what.How, what.By)
+}

@@ -1,0 +1,162 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// liveness: once the faults are over everything comes to an end: no transaction
+// is open, each node says of each policy that selects it how it fared, and the
+// policy's status agrees.
+type liveness struct{}
+
+func (liveness) Name() string { return "liveness" }
+
+func (liveness) Observe(*Facts, Event) error { return nil }
+
+func (liveness) AtRest(f *Facts) error {
+	if pending := f.pending(); len(pending) > 0 {
+		const most = 5
+		if more := len(pending) - most; more > 0 {
+			pending = append(pending[:most:most], fmt.Sprintf("and %d more", more))
+		}
+		return fmt.Errorf("not done: %s", strings.Join(pending, "; "))
+	}
+	return nil
+}
+
+// Pending says what is not done and why, one line each; nothing when all is.
+func (s *Set) Pending() []string { return s.facts.pending() }
+
+func (f *Facts) pending() []string {
+	var lines []string
+	say := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
+	for _, node := range f.Nodes() {
+		if !f.Has(node) {
+			say("node %s is off", node)
+			continue
+		}
+		if entry := f.Journal(node); entry != nil {
+			say("node %s: a transaction is open in phase %s", node, entry.Transaction.Phase)
+		}
+		if nns := f.state(node); nns != nil && isManaged(nns) && len(nns.Status.Drift) > 0 && driftIsPending(nns) {
+			say("node %s: drift of %s is being corrected", node, nns.Status.Drift[0].Path)
+		}
+	}
+	f.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
+		lines = append(lines, f.pendingOf(o.(*v1.NodeNetworkConfigurationPolicy))...)
+	})
+	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
+		if p := f.policy(policy); p == nil || !f.selects(p, node) && !f.isSetAside(node) {
+			say("enactment %s is there, and its policy does not select the node", e.Name)
+		}
+	})
+	return lines
+}
+
+// counted are the nodes by what their enactments say.
+type counted struct{ available, failing, aborted, planned int32 }
+
+func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
+	var lines []string
+	var count counted
+	held := false
+	f.Each(&corev1.Node{}, func(o client.Object) {
+		if !f.selects(p, o.GetName()) {
+			return
+		}
+		line, waits := f.pendingOn(p, o.(*corev1.Node), &count)
+		if line != "" {
+			lines = append(lines, line)
+		}
+		held = held || waits
+	})
+	status := p.Status
+	told := counted{status.Counts.Available, status.Counts.Failing, status.Counts.Aborted, status.Counts.Planned}
+	switch {
+	case len(lines) > 0:
+	case status.ObservedGeneration != p.Generation:
+		lines = append(lines, fmt.Sprintf("policy %s: its status is about generation %d, it has %d", p.Name, status.ObservedGeneration, p.Generation))
+	case told != count && !conditionIs(status.Conditions, v1.PolicyDegraded):
+		lines = append(lines, fmt.Sprintf("policy %s: its status counts %+v, its enactments say %+v", p.Name, told, count))
+	case !held && conditionIs(status.Conditions, v1.PolicyProgressing) && count != (counted{}):
+		lines = append(lines, fmt.Sprintf("policy %s: it says Progressing, and no node is at work", p.Name))
+	}
+	return lines
+}
+
+// pendingOn is why a node is not done with a policy, if it is not; waits: it
+// waits for a person or for another node, for ever as it seems.
+func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Node, count *counted) (line string, waits bool) {
+	e := f.enactment(node.Name, p.Name)
+	switch {
+	case e == nil && f.state(node.Name) == nil:
+		return fmt.Sprintf("policy %s: node %s has no NodeNetworkState", p.Name, node.Name), false
+	case e == nil:
+		return fmt.Sprintf("policy %s: node %s has no enactment", p.Name, node.Name), false
+	case e.Status.PolicyGeneration != p.Generation && f.isSetAside(node.Name):
+		return "", true
+	}
+	is := func(kind v1.ConditionType) bool { return conditionIs(e.Status.Conditions, kind) }
+	switch {
+	case e.Status.PolicyGeneration != p.Generation:
+		return fmt.Sprintf("policy %s: the enactment of node %s is about generation %d, not %d", p.Name, node.Name, e.Status.PolicyGeneration, p.Generation), false
+	case is(v1.EnactmentAvailable):
+		count.available++
+	case is(v1.EnactmentFailing):
+		count.failing++
+	case is(v1.EnactmentAborted):
+		count.aborted++
+	case is(v1.Planned):
+		count.planned++
+	case is(v1.EnactmentPending) && (f.isSetAside(node.Name) || !isReady(node) || f.holds(p)):
+		return "", true
+	default:
+		return fmt.Sprintf("policy %s: node %s is not done: %s", p.Name, node.Name, said(e)), false
+	}
+	return "", false
+}
+
+// holds tells whether the rollout of a policy waits for a person, or for a node
+// that does not get ready.
+func (f *Facts) holds(p *v1.NodeNetworkConfigurationPolicy) bool {
+	return p.Spec.Rollout != nil
+}
+
+// isSetAside tells whether a node is not managed.
+func (f *Facts) isSetAside(node string) bool {
+	nns := f.state(node)
+	return nns != nil && !isManaged(nns)
+}
+
+func isReady(node *corev1.Node) bool {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// said is what an enactment tells.
+func said(e *v1.NodeNetworkConfigurationEnactment) string {
+	for _, c := range e.Status.Conditions {
+		if c.Status == "True" && c.Message != "" {
+			return fmt.Sprintf("%s: %s", c.Type, c.Message)
+		}
+	}
+	return fmt.Sprintf("nothing is said yet (approved %d)", e.Spec.ApprovedGeneration)
+}
+
+func (f *Facts) eachEnactment(look func(e *v1.NodeNetworkConfigurationEnactment, node, policy string)) {
+	f.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
+		e := o.(*v1.NodeNetworkConfigurationEnactment)
+		node, policy := nodeAndPolicy(e)
+		look(e, node, policy)
+	})
+}

@@ -1,0 +1,118 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Oracle is a rule.
+type Oracle interface {
+	// Name of the rule, as mutants and results name it.
+	Name() string
+	// Observe is told what happened, after Facts took it in. An error is a
+	// violation; it says what, the rest is added.
+	Observe(f *Facts, e Event) error
+}
+
+// Resting is a rule that is also looked at when everything should be done.
+type Resting interface {
+	// AtRest returns what breaks the rule then.
+	AtRest(f *Facts) error
+}
+
+// Violation is a rule that did not hold.
+type Violation struct {
+	Rule string
+	// Node that it is about; empty for none.
+	Node string
+	// At is the virtual time since the run's start.
+	At   time.Duration
+	What string
+}
+
+func (v *Violation) Error() string {
+	where := ""
+	if v.Node != "" {
+		where = " on " + v.Node
+	}
+	return fmt.Sprintf("rule %s%s: %s", v.Rule, where, v.What)
+}
+
+// All are the rules, each new.
+func All() []Oracle {
+	return []Oracle{
+		newReach(), guards{}, committed{}, available{}, kept{}, newSlots(), newBlast(), writers{}, newForeignThings(), foreignCheckpoints{},
+		newQuiet(), liveness{}, unmanaged{}, newOutage(), newBackoff(), journaled{}, newGrant(), live{}, superseded{}, takenBack{}, life{},
+		newOneChange(),
+	}
+}
+
+// Set is the rules at work on one run.
+type Set struct {
+	facts *Facts
+	rules []Oracle
+	// fail ends the run.
+	fail func(error)
+}
+
+// New sets the rules on a run; fail is told the violations, mostly world.Fail.
+func New(truth Truth, fail func(error), rules ...Oracle) *Set {
+	s := &Set{facts: newFacts(truth), rules: rules, fail: fail}
+	s.facts.later = s.later
+	return s
+}
+
+// Tell shows the rules an event.
+func (s *Set) Tell(e Event) {
+	e.At = s.facts.Elapsed()
+	s.facts.before(e)
+	for _, rule := range s.rules {
+		s.report(rule, e.Node, rule.Observe(s.facts, e))
+	}
+	s.facts.after(e)
+}
+
+// AtRest looks at the rules that hold once everything is done. The error is the
+// first violation.
+func (s *Set) AtRest() error {
+	for _, rule := range s.rules {
+		if resting, is := rule.(Resting); is {
+			if err := resting.AtRest(s.facts); err != nil {
+				return s.violation(rule, "", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Set) report(rule Oracle, node string, err error) {
+	if err != nil {
+		s.fail(s.violation(rule, node, err))
+	}
+}
+
+func (s *Set) violation(rule Oracle, node string, err error) error {
+	var about *aboutNode
+	if errors.As(err, &about) {
+		node = about.node
+	}
+	return &Violation{Rule: rule.Name(), Node: node, At: s.facts.Elapsed(), What: err.Error()}
+}
+
+// later has a rule look again after a while.
+func (s *Set) later(rule Oracle, d time.Duration, node string, look func() error) {
+	s.facts.After(d, func() { s.report(rule, node, look()) })
+}
+
+// aboutNode says which node a violation is about where the event does not.
+type aboutNode struct {
+	node string
+	error
+}
+
+func (a *aboutNode) Unwrap() error { return a.error }
+
+func on(node, format string, arguments ...any) error {
+	return &aboutNode{node, fmt.Errorf(format, arguments...)} //nolint:err113 // For people.
+}

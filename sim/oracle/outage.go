@@ -1,0 +1,154 @@
+package oracle
+
+import (
+	"fmt"
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// outage: a lost probe is final for a policy's generation on a node: the same is
+// not tried there a second time (design §2, rule 5).
+type outage struct{ lost map[tried]time.Duration }
+
+// tried is what was tried where.
+type tried struct {
+	node, policy, uid, hash string
+	generation              int64
+}
+
+func newOutage() *outage { return &outage{lost: map[tried]time.Duration{}} }
+
+func (*outage) Name() string { return "outage" }
+
+func (o *outage) Observe(f *Facts, e Event) error {
+	switch what := e.What.(type) {
+	case Wrote:
+		o.forget(what)
+	case CheckpointEnded:
+		t := f.Node(e.Node).Trial
+		if what.How == RolledBack && t != nil && t.Checkpoint == what.ID && what.By == t.Process.Name && o.isLost(f, e, t) {
+			if key, is := f.triedBy(e.Node, t); is {
+				o.lost[key] = e.At
+			}
+		}
+	case CheckpointMade:
+		t := f.Node(e.Node).Trial
+		if t == nil || t.Made != e.At {
+			return nil
+		}
+		key, is := f.triedBy(e.Node, t)
+		if at, again := o.lost[key]; is && again {
+			return fmt.Errorf("generation %d of policy %s lost a probe at %s and is tried again", key.generation, key.policy, at)
+		}
+	}
+	return nil
+}
+
+// isLost tells whether a guard had its time, and never passed.
+func (o *outage) isLost(f *Facts, e Event, t *Trial) bool {
+	if t.Entry == nil || t.Applied == 0 || t.Interrupted || !f.Calm(e.Node, t.Asked, Restarts|Hinders|Clock) {
+		return false
+	}
+	change := t.Entry.Transaction.Change
+	if nns := f.state(e.Node); nns == nil || !isManaged(nns) || hashOf(nns.Spec.DesiredState) != change.Hash {
+		return false // It may have been given up for that.
+	}
+	for _, guard := range t.Entry.Transaction.Guards {
+		if guard != txn.Confirm && !t.Passed[guard] && e.At-t.Applied >= change.Timeout(guard)-time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// forget what was tried where the objects that remember it are gone.
+func (o *outage) forget(w Wrote) {
+	if w.After != nil {
+		return
+	}
+	for key := range o.lost {
+		switch before := w.Before.(type) {
+		case *v1.NodeNetworkState:
+			if before.Name == key.node {
+				delete(o.lost, key)
+			}
+		case *v1.NodeNetworkConfigurationEnactment:
+			if before.Name == v1.EnactmentName(key.node, key.policy) {
+				delete(o.lost, key)
+			}
+		}
+	}
+}
+
+// triedBy is what a trial tries; false for what is no policy's generation.
+func (f *Facts) triedBy(node string, t *Trial) (tried, bool) {
+	source, is := t.Policy()
+	p := f.policy(source.Policy)
+	if !is || p == nil {
+		return tried{}, false
+	}
+	return tried{node: node, policy: source.Policy, uid: string(p.UID), hash: source.Hash, generation: source.Generation}, true
+}
+
+// backoff: what fails without a lost probe is tried again later and later: from
+// one second, doubling, to four minutes at least.
+type backoff struct{ failed map[tried]failures }
+
+// failures in a row.
+type failures struct {
+	times int
+	last  time.Duration
+}
+
+func newBackoff() *backoff { return &backoff{failed: map[tried]failures{}} }
+
+func (*backoff) Name() string { return "back-off" }
+
+func (b *backoff) Observe(f *Facts, e Event) error {
+	what, is := e.What.(JournalClosed)
+	if !is || what.Record.Last == nil {
+		return nil
+	}
+	last := what.Record.Last
+	key := tried{node: e.Node, policy: last.Policy}
+	p := f.policy(last.Policy)
+	if p == nil {
+		return nil
+	}
+	key.uid = string(p.UID)
+	for _, s := range last.Sources {
+		if s.Policy == last.Policy {
+			key.generation, key.hash = s.Generation, s.Hash
+		}
+	}
+	if t := f.Node(e.Node).Trial; t != nil && t.Entry != nil && len(t.Entry.Correction) > 0 {
+		return nil
+	}
+	switch last.Result {
+	case v1.TransactionCommitted:
+		delete(b.failed, key)
+		return nil
+	case v1.TransactionSuperseded:
+		return nil
+	}
+	before := b.failed[key]
+	b.failed[key] = failures{before.times + 1, e.At}
+	least := before.wait()
+	if gap := e.At - before.last; before.times > 0 && gap < least && f.Calm(e.Node, before.last, everything) && f.Calm(Controllers, before.last, everything) {
+		return fmt.Errorf("generation %d of policy %s has failed %d times and was tried again after %s, before %s", key.generation, key.policy, before.times, gap, least)
+	}
+	return nil
+}
+
+// wait is the least until the next attempt has failed too. The first ones may be
+// counted anew, where the outcome was not told.
+func (f failures) wait() time.Duration {
+	const lenient, most = 3, 4 * time.Minute
+	if f.times <= lenient {
+		return 0
+	}
+	wait := min(time.Second<<min(f.times-1-lenient+2, 20), most)
+	return wait - wait/10
+}

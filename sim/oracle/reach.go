@@ -1,0 +1,111 @@
+package oracle
+
+import (
+	"fmt"
+	"time"
+)
+
+// reach: no node stays cut off from its gateway or the API server by our change
+// for longer than the checkpoint's life and a margin (design §6). What a node
+// reached before a change it reaches again by then, unless something else has
+// been at work since; then the time begins anew when that is over.
+type reach struct{ owed map[string]*debt }
+
+// debt is what a node must reach again.
+type debt struct {
+	targets []string
+	due     time.Duration
+	pending bool
+}
+
+// reachMargin is for the way back: a rollback that is tried again, NetworkManager
+// that brings links up, DHCP.
+const reachMargin = time.Minute
+
+func newReach() *reach { return &reach{owed: map[string]*debt{}} }
+
+func (*reach) Name() string { return "reach" }
+
+func (r *reach) Observe(f *Facts, e Event) error {
+	if _, made := e.What.(CheckpointMade); !made {
+		return nil
+	}
+	t := f.Node(e.Node).Trial
+	if t == nil || t.Made != e.At || t.dropsGuards() {
+		return nil
+	}
+	d := r.owed[e.Node]
+	if d == nil {
+		d = &debt{}
+		r.owed[e.Node] = d
+	}
+	for _, target := range targets {
+		if t.Reached[target] && !contains(d.targets, target) {
+			d.targets = append(d.targets, target)
+		}
+	}
+	d.due = e.At + t.Life + reachMargin
+	r.look(f, e.Node, d)
+	return nil
+}
+
+// look comes back when it is due.
+func (r *reach) look(f *Facts, node string, d *debt) {
+	if d.pending {
+		return
+	}
+	d.pending = true
+	f.later(r, d.due-f.Elapsed(), node, func() error {
+		d.pending = false
+		return r.check(f, node, d)
+	})
+}
+
+func (r *reach) check(f *Facts, node string, d *debt) error {
+	now := f.Elapsed()
+	if !f.Has(node) {
+		d.targets = nil
+		return nil
+	}
+	var cut []string
+	for _, target := range d.targets {
+		if !f.Reaches(node, target) {
+			cut = append(cut, target)
+		}
+	}
+	if len(cut) == 0 {
+		d.targets = nil
+		return nil
+	}
+	disturbed := f.Disturbed(node, everything)
+	if t := f.Node(node).Trial; now < d.due || disturbed+t.life()+reachMargin > now {
+		d.due = max(d.due, disturbed+t.life()+reachMargin, now+time.Second)
+		r.look(f, node, d)
+		return nil
+	}
+	return fmt.Errorf("a change has cut it off from %v, and it still is, %s after the checkpoint's end", cut, reachMargin) //nolint:err113 // For people.
+}
+
+// longestLife is that of a checkpoint where none is known.
+const longestLife = 2*time.Minute + 30*time.Second
+
+func (t *Trial) life() time.Duration {
+	if t == nil {
+		return longestLife
+	}
+	return max(t.Life, longestLife)
+}
+
+// dropsGuards: whoever wants the change wants it whatever it cuts.
+func (t *Trial) dropsGuards() bool {
+	return t.Entry != nil && t.Entry.Transaction.Change.DropDefaults
+}
+
+func contains(all []string, one string) bool {
+	for _, a := range all {
+		if a == one {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,170 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// slots: at most maxUnavailable nodes have a transaction of a policy open,
+// counted on the hosts (design §2, rule 4).
+type slots struct {
+	// open are the nodes by policy; allowed is the most that any of them could
+	// have been granted under.
+	open    map[string]map[string]bool
+	allowed map[string]int
+}
+
+func newSlots() *slots {
+	return &slots{open: map[string]map[string]bool{}, allowed: map[string]int{}}
+}
+
+func (*slots) Name() string { return "slots" }
+
+func (s *slots) Observe(f *Facts, e Event) error {
+	switch e.What.(type) {
+	case CheckpointMade:
+		t := f.Node(e.Node).Trial
+		if t == nil || t.Made != e.At {
+			return nil
+		}
+		if source, is := t.Policy(); is {
+			return s.opened(f, source.Policy, e.Node)
+		}
+	case JournalClosed:
+		for _, nodes := range s.open {
+			delete(nodes, e.Node)
+		}
+	}
+	return nil
+}
+
+func (s *slots) opened(f *Facts, policy, node string) error {
+	if s.open[policy] == nil {
+		s.open[policy] = map[string]bool{}
+	}
+	nodes := s.open[policy]
+	for _, other := range sortedKeys(nodes) {
+		if f.node(other) == nil || f.Journal(other) == nil {
+			delete(nodes, other) // It left the cluster.
+		}
+	}
+	limit, known := f.limit(policy)
+	if !known {
+		return nil
+	}
+	if len(nodes) <= limit {
+		s.allowed[policy] = limit
+	}
+	s.allowed[policy] = max(s.allowed[policy], limit)
+	nodes[node] = true
+	if most := s.allowed[policy]; len(nodes) > most {
+		return fmt.Errorf("policy %s: %d nodes are changing (%s), and maxUnavailable allows %d", policy, len(nodes), strings.Join(sortedKeys(nodes), ", "), most)
+	}
+	return nil
+}
+
+// limit is how many nodes may be changing for a policy: whole numbers as they
+// are, percentages of the nodes that match, rounded up, at least one.
+func (f *Facts) limit(policy string) (int, bool) {
+	p := f.policy(policy)
+	if p == nil {
+		return 0, false
+	}
+	matching := 0
+	f.Each(&corev1.Node{}, func(o client.Object) {
+		if f.selects(p, o.GetName()) {
+			matching++
+		}
+	})
+	percent := 50
+	if most := p.Spec.MaxUnavailable; most != nil {
+		if most.StrVal == "" {
+			return max(most.IntValue(), 1), true
+		}
+		if _, err := fmt.Sscanf(most.StrVal, "%d%%", &percent); err != nil {
+			return 0, false
+		}
+	}
+	return max((matching*percent+99)/100, 1), true
+}
+
+// blast: of the nodes on which a generation was begun, no more than
+// maxUnavailable are without it: a bad policy stops by itself.
+type blast struct {
+	begun   map[attempt]map[string]bool
+	allowed map[attempt]int
+}
+
+// attempt is a generation of a policy.
+type attempt struct {
+	policy, uid string
+	generation  int64
+}
+
+func newBlast() *blast {
+	return &blast{begun: map[attempt]map[string]bool{}, allowed: map[attempt]int{}}
+}
+
+func (*blast) Name() string { return "blast" }
+
+func (b *blast) Observe(f *Facts, e Event) error {
+	switch what := e.What.(type) {
+	case CheckpointMade:
+		t := f.Node(e.Node).Trial
+		if t == nil || t.Made != e.At {
+			return nil
+		}
+		source, is := t.Policy()
+		if p := f.policy(source.Policy); is && p != nil && p.Generation == source.Generation {
+			return b.began(f, p, e.Node)
+		}
+	case CheckpointEnded:
+		if t := f.Node(e.Node).Trial; what.How == Committed && t != nil && t.Checkpoint == what.ID {
+			b.has(e.Node)
+		}
+	case Wrote:
+		if after, is := what.After.(*v1.NodeNetworkConfigurationEnactment); is && what.Status && conditionIs(after.Status.Conditions, v1.EnactmentAvailable) {
+			node, _ := nodeAndPolicy(after)
+			b.has(node)
+		}
+		if _, is := what.Before.(*v1.NodeNetworkConfigurationEnactment); is && what.After == nil {
+			node, _ := nodeAndPolicy(what.Before.(*v1.NodeNetworkConfigurationEnactment))
+			b.has(node) // The policy left the node, or the node the cluster.
+		}
+	}
+	return nil
+}
+
+// has forgets that a node was begun, for every policy: one that is still begun
+// for another is counted again at its next attempt.
+func (b *blast) has(node string) {
+	for _, nodes := range b.begun {
+		delete(nodes, node)
+	}
+}
+
+func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node string) error {
+	key := attempt{p.Name, string(p.UID), p.Generation}
+	if b.begun[key] == nil {
+		b.begun[key] = map[string]bool{}
+	}
+	nodes := b.begun[key]
+	for _, other := range sortedKeys(nodes) {
+		if !f.selects(p, other) {
+			delete(nodes, other)
+		}
+	}
+	limit, _ := f.limit(p.Name)
+	b.allowed[key] = max(b.allowed[key], limit)
+	nodes[node] = true
+	if most := b.allowed[key]; len(nodes) > most {
+		return fmt.Errorf("policy %s: generation %d was begun and is not committed on %d nodes (%s), and maxUnavailable allows %d",
+			p.Name, p.Generation, len(nodes), strings.Join(sortedKeys(nodes), ", "), most)
+	}
+	return nil
+}
