@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -29,7 +30,12 @@ var (
 	errBroken = errors.New("broken")
 )
 
+// garbage, in percent of what is kept, may wait until it is collected.
+const garbage = 400
+
 func main() {
+	// A run makes much garbage and keeps little.
+	debug.SetGCPercent(garbage)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	cmd := command()
@@ -61,24 +67,26 @@ func twoDashes(args []string) []string {
 
 // options are the flags.
 type options struct {
-	seed, from uint64
-	seeds      uint64
-	seedSet    bool
-	workers    int
-	shrink     bool
-	shrinkDir  string
-	file       string
-	long       bool
-	rollout    bool
-	nodes      int
-	json       bool
-	quiet      bool
-	coverage   bool
-	profile    string
-	most       int
-	traceKinds []string
-	traceNodes []string
-	parts      parts
+	seed, from     uint64
+	seeds          uint64
+	seedSet        bool
+	workers        int
+	shrink         bool
+	shrinkDir      string
+	file           string
+	long           bool
+	rollout        bool
+	nodes          int
+	maxUnavailable string
+	centralized    bool
+	json           bool
+	quiet          bool
+	coverage       bool
+	profile        string
+	most           int
+	traceKinds     []string
+	traceNodes     []string
+	parts          parts
 }
 
 func command() *cobra.Command {
@@ -144,6 +152,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.shrinkDir, "shrink-dir", "sim/testdata", "with -shrink: where it is kept")
 	flags.BoolVar(&o.rollout, "rollout", false, "roll a good policy out, without faults, over -nodes nodes")
 	flags.IntVar(&o.nodes, "nodes", 0, "with -rollout: how many nodes (1000 without); otherwise the most that a run has (7 without)")
+	flags.StringVar(&o.maxUnavailable, "max-unavailable", "10%", "with -rollout: of the policy")
+	flags.BoolVar(&o.centralized, "centralized", false, "with -rollout: the controllers do the policies of all nodes")
 	flags.BoolVar(&o.json, "json", false, "tell the result as JSON")
 	flags.BoolVar(&o.quiet, "quiet", false, "with -seed or -run: no trace, only the result")
 	flags.StringSliceVar(&o.traceKinds, "trace-kinds", nil, "of the trace, only lines of these kinds: call, fault, log, host, ...")

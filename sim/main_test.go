@@ -74,3 +74,14 @@ func TestARunLeavesATimeline(t *testing.T) {
 		t.Errorf("%v\n%s", err, page)
 	}
 }
+
+func TestARolloutComesToItsEnd(t *testing.T) {
+	out, err := said(t, "-rollout", "-nodes", "12", "-json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r rolledOut
+	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Figures.Commits != 12 {
+		t.Error(err, out)
+	}
+}

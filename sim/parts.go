@@ -28,7 +28,3 @@ func (*parts) names() string { return "-scenario FILE, -sweep" }
 func (*parts) run(context.Context, io.Writer, *options) error {
 	return errors.New("scenarios and the sweep are not there yet")
 }
-
-func (*options) rollOut(context.Context, io.Writer) error {
-	return errors.New("the rollout is not there yet")
-}

@@ -76,7 +76,9 @@ func (x *execution) until(end time.Duration, done func() bool) *Violation {
 	return nil
 }
 
-func (x *execution) prepare() error {
+func (x *execution) prepare() error { return x.prepareWith(x.run.options()) }
+
+func (x *execution) prepareWith(options cluster.Options) error {
 	w := x.world
 	// Before the cluster's first calls.
 	w.Interpose = func(call world.Call) world.Verdict {
@@ -86,7 +88,7 @@ func (x *execution) prepare() error {
 		x.effects.before(call)
 		return x.injector.Interpose(call)
 	}
-	x.cluster = cluster.New(x.ctx, w, x.run.options())
+	x.cluster = cluster.New(x.ctx, w, options)
 	x.effects = newEffects(x.ctx, x.cluster, x.run)
 	for _, n := range x.cluster.Nodes() {
 		n.Host.OnCheckpoint = x.checkpoint
