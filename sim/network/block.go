@@ -5,6 +5,9 @@ import "fmt"
 // Everybody stands for all names in a block.
 const Everybody = "*"
 
+// Pings, before the name of a station or machine, is what answers pings there.
+const Pings = "pings of "
+
 // pair of names, in the direction of packets.
 type pair struct{ from, to string }
 

@@ -17,8 +17,10 @@ type Lease struct {
 	For time.Duration
 }
 
-// DHCPServer answers in a switch's untagged domain.
+// DHCPServer answers in a VLAN of a switch.
 type DHCPServer struct {
+	// VLAN that it is in; 0 is what has no tag.
+	VLAN uint16
 	// From and To are the first and last address that it grants.
 	From, To netip.Addr
 	// Offer holds what is the same in every lease, and the prefix's length.
@@ -96,11 +98,8 @@ func (s *Switch) askAgain(r *rand.Rand) {
 func (n *Network) Discover(s Station, link string) (Lease, time.Duration, bool) {
 	m := n.member(s)
 	for _, d := range n.domains(m, link) {
-		if d.vlan != 0 {
-			continue
-		}
 		for _, server := range d.on.dhcp {
-			if server.gone {
+			if server.gone || server.VLAN != d.vlan {
 				continue
 			}
 			if address, found := server.lease(m.view.stack.Links[m.view.stack.link(link)].MAC); found {
@@ -146,6 +145,8 @@ func (n *Network) domains(m *member, link string) []domain {
 
 // Advertisement is what a router announces to everybody in a switch.
 type Advertisement struct {
+	// VLAN that it is in; 0 is what has no tag.
+	VLAN uint16
 	// Prefix from which addresses are made.
 	Prefix netip.Prefix
 	// Router is link-local.
@@ -159,7 +160,7 @@ func (s *Switch) SetAdvertisement(a *Advertisement) { s.ra = a }
 // Solicit asks for a router's advertisement.
 func (n *Network) Solicit(s Station, link string) (Advertisement, bool) {
 	for _, d := range n.domains(n.member(s), link) {
-		if d.vlan == 0 && d.on.ra != nil {
+		if d.on.ra != nil && d.on.ra.VLAN == d.vlan {
 			return *d.on.ra, true
 		}
 	}

@@ -52,10 +52,10 @@ func (e Effects) Probes(node, how string) {
 	e.SetWhim(node, probe.NodeReady, Whim{Honest: how != ""})
 }
 
-// Cut takes the "api", the "gateway" or "dns" out of a node's reach, or of all
-// for an empty name; Heal takes back all cuts.
+// Cut takes the "api", the "gateway" (its answers to pings) or "dns" out of a
+// node's reach, or of all for an empty name; Heal takes back all cuts.
 func (e Effects) Cut(what, node string) {
-	names := map[string]string{"api": APIServer, "dns": DNS, "gateway": GatewayName}
+	names := map[string]string{"api": APIServer, "dns": DNS, "gateway": Pings + GatewayName}
 	name, known := names[what]
 	if !known {
 		panic("network: there is no " + what + " to cut")
@@ -72,10 +72,11 @@ func (e Effects) Heal() {
 	e.revision++
 }
 
-// Service takes the "gateway", the "dns" or another service away, or brings it back.
+// Service takes the "gateway" (its answers to pings), the "dns" or another
+// service away, or brings it back.
 func (e Effects) Service(name string, up bool) {
 	if m := e.machines[name]; m != nil {
-		m.SetPower(up)
+		m.SetPing(up)
 		return
 	}
 	service := e.Cluster.Service(name)

@@ -15,7 +15,6 @@ type Machine struct {
 	stack    *Stack
 	changed  []func()
 	down     bool
-	deaf     bool
 	services []*Service
 }
 
@@ -167,8 +166,8 @@ func (m *Machine) On() bool { return !m.down }
 // SetForwarding lets a router drop what is not for itself.
 func (m *Machine) SetForwarding(on bool) { m.change(func(s *Stack) { s.Forwards = on }) }
 
-// SetPing lets it ignore pings.
-func (m *Machine) SetPing(answers bool) { m.deaf = !answers }
+// SetPing lets it ignore everybody's pings.
+func (m *Machine) SetPing(answers bool) { m.network.Block(Everybody, Pings+m.name, !answers) }
 
 // Flap switches it off and on, each for d, until the time is over; it ends on.
 func (m *Machine) Flap(d, total time.Duration) {

@@ -246,8 +246,8 @@ func TestAGatewayIsReachedOrTheReasonSaysWhyNot(t *testing.T) {
 				c.Plug(n, "eth1", c.Switch(network.LAN))
 				c.SetCable(n, "eth0", false)
 			}), ""},
-		"the gateway is cut, and so what is behind it": {func(_ *testing.T, c *network.Cluster, _, _ *station) {
-			network.Effects{Cluster: c}.Cut("gateway", "node1")
+		"the gateway is blocked, and so what is behind it": {func(_ *testing.T, c *network.Cluster, _, _ *station) {
+			c.Block("node1", "gateway", true)
 		},
 			"what node1 sends through gateway is lost on the way"},
 		"all cuts are healed": {func(_ *testing.T, c *network.Cluster, _, _ *station) {

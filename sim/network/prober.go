@@ -168,10 +168,7 @@ func (p *Prober) ping(target netip.Addr) *Cut {
 		}
 		return cut
 	}
-	if machine, is := a.at.station.(*Machine); is && machine.deaf {
-		return &Cut{Why: machine.name + " ignores pings"}
-	}
-	return nil
+	return p.network.lost(m.name(), Pings+a.at.name())
 }
 
 func (p *Prober) apiServer(ctx context.Context) error {
