@@ -21,10 +21,12 @@ type search struct {
 	options *options
 	began   time.Time
 
-	mu       sync.Mutex
-	next     uint64
-	figures  swarm.Figures
-	reached  fault.Coverage
+	mu      sync.Mutex
+	next    uint64
+	figures swarm.Figures
+	reached fault.Coverage
+	// traces is all hashes together, in any order.
+	traces   uint64
 	broken   []broken
 	ended    bool // enough were broken
 	slowest  swarm.Result
@@ -107,6 +109,7 @@ func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
 	defer s.mu.Unlock()
 	s.figures.Add(r.Figures)
 	s.reached.Add(r.Reached)
+	s.traces += r.Hash
 	if took > s.slowTime {
 		s.slowest, s.slowTime = r, took
 	}
@@ -138,13 +141,15 @@ type report struct {
 	// NodeHoursPerSecond: simulated node-hours in a second of this machine.
 	NodeHoursPerSecond float64 `json:"nodeHoursPerSecond"`
 	Workers            int     `json:"workers"`
+	// Traces stands for the traces of all seeds: it is the same each time.
+	Traces string `json:"traces"`
 }
 
 func (s *search) tell(out io.Writer, interrupted error) error {
 	took := time.Since(s.began)
 	slices.SortFunc(s.broken, func(a, b broken) int { return int(int64(a.Seed) - int64(b.Seed)) })
 	r := report{
-		Figures: s.figures, Broken: s.broken, Reached: s.reached, Zeros: s.reached.Zeros(), Workers: s.options.workers,
+		Figures: s.figures, Broken: s.broken, Reached: s.reached, Zeros: s.reached.Zeros(), Workers: s.options.workers, Traces: fmt.Sprintf("%016x", s.traces),
 		SeedsPerMinute:     float64(s.figures.Runs) / took.Minutes(),
 		NodeHoursPerSecond: s.figures.NodeTime.Hours() / took.Seconds(),
 	}
@@ -179,8 +184,8 @@ func (s *search) print(out io.Writer, r report, took time.Duration) error {
 		}
 	}
 	_, err := fmt.Fprintf(out, "\n%d seeds from %d: %d broke a rule; %s\n", r.Figures.Runs, s.options.from, r.Figures.Broken, told(r.Figures))
-	_, _ = fmt.Fprintf(out, "%s on %d workers: %.0f seeds a minute, %.1f simulated node-hours a second; the slowest took %s (seed %d)\n",
-		took.Round(time.Millisecond), r.Workers, r.SeedsPerMinute, r.NodeHoursPerSecond, s.slowTime.Round(time.Millisecond), s.slowest.Seed)
+	_, _ = fmt.Fprintf(out, "%s on %d workers: %.0f seeds a minute, %.1f simulated node-hours a second; the slowest took %s (seed %d)\ntraces %s\n",
+		took.Round(time.Millisecond), r.Workers, r.SeedsPerMinute, r.NodeHoursPerSecond, s.slowTime.Round(time.Millisecond), s.slowest.Seed, r.Traces)
 	return err
 }
 

