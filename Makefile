@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot generate verify lint test test-unit test-integration bench demo demo-down clean
+.PHONY: help deps build libnmstate control-plane noderoot generate verify lint test test-unit test-integration sim sim-long bench demo demo-down clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -44,6 +44,12 @@ test-unit: ## Run the tests that need neither root nor cgo nor Linux, in a minut
 
 test-integration: ## Run the tests on libnmstate, the embedded control plane and the lab (Linux, root).
 	@hack/test.sh integration
+
+sim: ## Run thousands of simulated clusters in which everything goes wrong (8 minutes, two cores).
+	@hack/sim.sh
+
+sim-long: ## The same for a night: ten times the seeds, longer runs, 5,000 nodes.
+	@LONG=1 hack/sim.sh
 
 bench: ## Measure on the lab: time, outages and API requests of a policy (Linux, root).
 	@hack/bench.sh
