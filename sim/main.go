@@ -84,6 +84,7 @@ type options struct {
 	coverage       bool
 	profile        string
 	most           int
+	rule           string
 	traceKinds     []string
 	traceNodes     []string
 	parts          parts
@@ -145,6 +146,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Uint64Var(&o.from, "from", 1, "with -seeds: the first one")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "with -seeds: how many run at once")
 	flags.IntVar(&o.most, "failures", 10, "with -seeds: stop after so many that broke a rule")
+	flags.StringVar(&o.rule, "rule", "", "look at this rule only (sim/oracle has their names)")
 	flags.BoolVar(&o.coverage, "coverage", false, "with -seeds: print which faults were at work in which phases; one at zero is a failure")
 	flags.BoolVar(&o.long, "long", false, "longer runs: two hours of faults instead of half an hour")
 	flags.StringVar(&o.file, "run", "", "run what this file says (-shrink writes such files)")

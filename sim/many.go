@@ -52,7 +52,7 @@ func (o *options) many(ctx context.Context, out io.Writer) error {
 					return
 				}
 				began := time.Now()
-				s.add(swarm.Execute(ctx, swarm.Draw(seed, o.size()), swarm.Options{}), time.Since(began), ctx.Err() != nil)
+				s.add(swarm.Execute(ctx, swarm.Draw(seed, o.size()), swarm.Options{Rule: o.rule}), time.Since(began), ctx.Err() != nil)
 			}
 		})
 	}

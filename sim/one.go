@@ -61,7 +61,7 @@ func read(file string) (kept, error) {
 // one runs a run with its trace.
 func (o *options) one(ctx context.Context, out io.Writer, run swarm.Run) error {
 	buffered := bufio.NewWriter(out)
-	how := swarm.Options{}
+	how := swarm.Options{Rule: o.rule}
 	silent := o.quiet || o.json
 	writer := trace.NewWriter(buffered, trace.Options{Colour: colours(out), Nodes: o.traceNodes, Kinds: o.traceKinds})
 	if !silent {
@@ -119,7 +119,7 @@ func (o *options) keep(ctx context.Context, out io.Writer, run swarm.Run, found 
 	tried := 0
 	smaller := swarm.Shrink(run, found.Rule, shrinkTries, func(r swarm.Run) string {
 		tried++
-		v := swarm.Execute(ctx, r, swarm.Options{}).Violation
+		v := swarm.Execute(ctx, r, swarm.Options{Rule: o.rule}).Violation
 		if v == nil || ctx.Err() != nil {
 			return ""
 		}

@@ -65,7 +65,7 @@ func (available) AtRest(f *Facts) error {
 		e := o.(*v1.NodeNetworkConfigurationEnactment)
 		node, name := nodeAndPolicy(e)
 		policy, nns := f.policy(name), f.state(node)
-		if first != nil || policy == nil || nns == nil || !f.Has(node) || !isManaged(nns) || f.Journal(node) != nil ||
+		if first != nil || policy == nil || nns == nil || !f.Has(node) || !isManaged(nns) || f.Open(node) ||
 			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) || e.Status.PolicyGeneration != policy.Generation {
 			return
 		}
@@ -148,7 +148,7 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 		before = parsed(t.Entry.Before) // What came between the read and the apply is nobody's fault.
 	}
 	f.later(b, backMargin, e.Node, func() error {
-		if !f.Has(e.Node) || f.Node(e.Node).Trial != nil || f.Journal(e.Node) != nil || !f.Calm(e.Node, began, Moves) {
+		if !f.Has(e.Node) || f.Node(e.Node).Trial != nil || f.Open(e.Node) || !f.Calm(e.Node, began, Moves) {
 			return nil
 		}
 		if f.Node(e.Node).lastAsked != began {

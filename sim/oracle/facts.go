@@ -26,6 +26,10 @@ type Facts struct {
 	probes map[*world.Process]map[string]answers
 	faults atWork
 	quiet  bool
+	// matched are the policies' numbers of nodes; nodesChanged counts what may
+	// change them.
+	matched      map[string]matched
+	nodesChanged int64
 }
 
 // Node is what is known of one.
@@ -80,7 +84,7 @@ var targets = [...]string{probe.DefaultGateway, probe.APIServer}
 
 func newFacts(truth Truth) *Facts {
 	return &Facts{
-		Truth: truth, nodes: map[string]*Node{}, faults: atWork{},
+		Truth: truth, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{},
 		reads: map[*world.Process]map[string]reading{}, probes: map[*world.Process]map[string]answers{},
 	}
 }
@@ -129,6 +133,9 @@ func (f *Facts) before(e Event) {
 			}
 		}
 	default:
+		if w, is := what.(Wrote); is && w.Kind == "Node" && (w.Spec || w.Metadata) {
+			f.nodesChanged++
+		}
 		if e.Node != "" {
 			f.Node(e.Node).before(f, e)
 		}

@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -46,6 +47,11 @@ func All() []Oracle {
 		newQuiet(), liveness{}, unmanaged{}, newOutage(), newBackoff(), journaled{}, newGrant(), live{}, superseded{}, takenBack{}, life{},
 		newOneChange(),
 	}
+}
+
+// Named are the rules with one name, or all of them for an empty one.
+func Named(name string) []Oracle {
+	return slices.DeleteFunc(All(), func(o Oracle) bool { return name != "" && o.Name() != name })
 }
 
 // Set is the rules at work on one run.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -48,14 +49,16 @@ func (s *slots) opened(f *Facts, policy, node string) error {
 		s.open[policy] = map[string]bool{}
 	}
 	nodes := s.open[policy]
-	for _, other := range sortedKeys(nodes) {
-		if f.node(other) == nil || f.Journal(other) == nil {
-			delete(nodes, other) // It left the cluster.
-		}
-	}
 	limit, known := f.limit(policy)
 	if !known {
 		return nil
+	}
+	if len(nodes) >= max(limit, s.allowed[policy]) {
+		for _, other := range sortedKeys(nodes) {
+			if f.node(other) == nil || !f.Open(other) {
+				delete(nodes, other) // It left the cluster.
+			}
+		}
 	}
 	if len(nodes) <= limit {
 		s.allowed[policy] = limit
@@ -75,12 +78,6 @@ func (f *Facts) limit(policy string) (int, bool) {
 	if p == nil {
 		return 0, false
 	}
-	matching := 0
-	f.Each(&corev1.Node{}, func(o client.Object) {
-		if f.selects(p, o.GetName()) {
-			matching++
-		}
-	})
 	percent := 50
 	if most := p.Spec.MaxUnavailable; most != nil {
 		if most.StrVal == "" {
@@ -90,7 +87,29 @@ func (f *Facts) limit(policy string) (int, bool) {
 			return 0, false
 		}
 	}
-	return max((matching*percent+99)/100, 1), true
+	return max((f.matching(p)*percent+99)/100, 1), true
+}
+
+// matched is how many nodes a policy selected, at a version of it and of the nodes.
+type matched struct {
+	uid               types.UID
+	generation, nodes int64
+	count             int
+}
+
+func (f *Facts) matching(p *v1.NodeNetworkConfigurationPolicy) int {
+	known := f.matched[p.Name]
+	if known.uid == p.UID && known.generation == p.Generation && known.nodes == f.nodesChanged {
+		return known.count
+	}
+	known = matched{p.UID, p.Generation, f.nodesChanged, 0}
+	f.Each(&corev1.Node{}, func(o client.Object) {
+		if f.selects(p, o.GetName()) {
+			known.count++
+		}
+	})
+	f.matched[p.Name] = known
+	return known.count
 }
 
 // blast: of the nodes on which a generation was begun, no more than
@@ -154,13 +173,15 @@ func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node strin
 		b.begun[key] = map[string]bool{}
 	}
 	nodes := b.begun[key]
-	for _, other := range sortedKeys(nodes) {
-		if !f.selects(p, other) {
-			delete(nodes, other)
-		}
-	}
 	limit, _ := f.limit(p.Name)
 	b.allowed[key] = max(b.allowed[key], limit)
+	if len(nodes) >= b.allowed[key] {
+		for _, other := range sortedKeys(nodes) {
+			if !f.selects(p, other) {
+				delete(nodes, other)
+			}
+		}
+	}
 	nodes[node] = true
 	if most := b.allowed[key]; len(nodes) > most {
 		return fmt.Errorf("policy %s: generation %d was begun and is not committed on %d nodes (%s), and maxUnavailable allows %d",

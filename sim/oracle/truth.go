@@ -32,6 +32,8 @@ type Truth interface {
 	Revision(node string) uint64
 	// Reaches tells whether the node reaches what a default probe asks.
 	Reaches(node, probe string) bool
+	// Open tells whether a transaction is open on the node's disk.
+	Open(node string) bool
 	// Journal is what is open on the node's disk, nil for nothing; Record what is there
 	// beside it.
 	Journal(node string) *journal.Entry

@@ -59,6 +59,11 @@ func (t truth) Reaches(node, probe string) bool {
 	return n != nil && n.Reaches(probe)
 }
 
+func (t truth) Open(node string) bool {
+	n := t.cluster.Node(node)
+	return n != nil && n.Host.JournalOpen()
+}
+
 func (t truth) Journal(node string) *journal.Entry {
 	if n := t.cluster.Node(node); n != nil {
 		return n.Host.Entry()

@@ -20,6 +20,9 @@ import (
 // Watch is the oracles' place in a cluster: its cluster.Watcher. It is made
 // before the cluster, which gets it as an option; Begin then sets the rules on.
 type Watch struct {
+	// Checkpoint is told what becomes of checkpoints too; nil for nobody.
+	Checkpoint func(host.CheckpointEvent)
+
 	set *Set
 	// processes that live, by name; of two with one name, the later one.
 	processes map[string]*world.Process
@@ -59,10 +62,9 @@ func (w *Watch) written(write apiserver.Write) {
 
 // Added implements cluster.Watcher.
 func (w *Watch) Added(n *cluster.Node) {
-	before := n.Host.OnCheckpoint
 	n.Host.OnCheckpoint = func(e host.CheckpointEvent) {
-		if before != nil {
-			before(e)
+		if w.Checkpoint != nil {
+			w.Checkpoint(e)
 		}
 		w.checkpoint(n.Name, e)
 	}

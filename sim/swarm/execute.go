@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
 	"github.com/nmstate/kubernetes-nmstate/sim/network"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
@@ -16,6 +18,8 @@ import (
 type Options struct {
 	// Sink gets the trace.
 	Sink func(world.Line)
+	// Rule is the only one that is to be looked at; empty for all.
+	Rule string
 }
 
 // execution is a run under way.
@@ -26,6 +30,7 @@ type execution struct {
 	cluster  *cluster.Cluster
 	effects  *effects
 	injector *fault.Injector
+	rules    *oracle.Set
 	figures  Figures
 }
 
@@ -36,7 +41,7 @@ func Execute(ctx context.Context, run Run, options Options) Result {
 	defer w.Close()
 	w.Sink = options.Sink
 	x := &execution{ctx: ctx, run: &run, world: w}
-	violation := x.carryOut()
+	violation := x.carryOut(options.Rule)
 	x.figures.count(x)
 	result := Result{Seed: run.Seed, Violation: violation, Figures: x.figures, Hash: w.Hash()}
 	if x.injector != nil {
@@ -48,37 +53,74 @@ func Execute(ctx context.Context, run Run, options Options) Result {
 	return result
 }
 
-// broken is a violation by this package's own rules.
+// broken is a violation, by a rule of this package's own where it is no oracle's.
 func (x *execution) broken(rule string, err error) *Violation {
+	var found *oracle.Violation
+	if errors.As(err, &found) {
+		return &Violation{Rule: found.Rule, Node: found.Node, Message: found.What, At: found.At}
+	}
 	return &Violation{Rule: rule, Message: err.Error(), At: x.world.Elapsed()}
 }
 
 // carryOut goes through the phases.
-func (x *execution) carryOut() *Violation {
-	if err := x.prepare(); err != nil {
+func (x *execution) carryOut(rule string) *Violation {
+	if err := x.prepare(rule); err != nil {
 		return x.broken("run", err)
 	}
 	x.world.Trace("", "phase", "safety")
-	if v := x.until(x.run.Safety, nil); v != nil {
+	if v := x.until(x.run.Safety); v != nil {
 		return v
 	}
 	x.injector.Heal()
 	x.world.Trace("", "phase", "liveness")
-	return x.until(x.run.Safety+x.run.Liveness, nil)
+	if v := x.settle(); v != nil {
+		return v
+	}
+	x.world.Trace("", "phase", "quiet")
+	x.rules.Tell(oracle.Event{What: oracle.Quiet{}})
+	if v := x.until(x.world.Elapsed() + x.run.Quiet); v != nil {
+		return v
+	}
+	x.rules.Tell(oracle.Event{What: oracle.Quiet{Over: true}})
+	return x.until(x.world.Elapsed())
 }
 
-// until lets the run go on until a time, or until it is done.
-func (x *execution) until(end time.Duration, done func() bool) *Violation {
-	err := x.world.RunUntil(end, func() bool { return x.ctx.Err() != nil || done != nil && done() })
+const (
+	// lookEvery is how often it is looked whether everything is done, and calm how
+	// long it must have been.
+	lookEvery = 10 * time.Second
+	calm      = time.Minute
+)
+
+// settle lets everything come to an end, and looks at what must hold then.
+func (x *execution) settle() *Violation {
+	end := x.run.Safety + x.run.Liveness
+	for done := time.Duration(0); done < calm && x.world.Elapsed() < end && x.ctx.Err() == nil; done += lookEvery {
+		if v := x.until(x.world.Elapsed() + lookEvery); v != nil {
+			return v
+		}
+		if len(x.rules.Pending()) > 0 {
+			done = 0
+		}
+	}
+	if err := x.rules.AtRest(); err != nil {
+		return x.broken("rest", err)
+	}
+	return nil
+}
+
+// until lets the run go on until a time.
+func (x *execution) until(end time.Duration) *Violation {
+	err := x.world.RunUntil(end, func() bool { return x.ctx.Err() != nil })
 	if err != nil {
 		return x.broken("panic", err)
 	}
 	return nil
 }
 
-func (x *execution) prepare() error { return x.prepareWith(x.run.options()) }
+func (x *execution) prepare(rule string) error { return x.prepareWith(x.run.options(), rule) }
 
-func (x *execution) prepareWith(options cluster.Options) error {
+func (x *execution) prepareWith(options cluster.Options, rule string) error {
 	w := x.world
 	// Before the cluster's first calls.
 	w.Interpose = func(call world.Call) world.Verdict {
@@ -88,16 +130,17 @@ func (x *execution) prepareWith(options cluster.Options) error {
 		x.effects.before(call)
 		return x.injector.Interpose(call)
 	}
+	watch := oracle.NewWatch()
+	watch.Checkpoint = x.checkpoint
+	options.Watch = watch
 	x.cluster = cluster.New(x.ctx, w, options)
+	x.rules = watch.Begin(x.cluster, w.Fail, oracle.Named(rule)...)
 	x.effects = newEffects(x.ctx, x.cluster, x.run)
-	for _, n := range x.cluster.Nodes() {
-		n.Host.OnCheckpoint = x.checkpoint
-	}
 	injector, err := fault.New(fault.Options{
 		World: w, Plan: x.run.Faults, Effects: x.effects,
 		Target: func(p *world.Process) string { return processTarget(p.Name) },
 		Phase:  x.phase,
-		Heard:  func(_ fault.Fault, begins, _ bool) { x.figures.faults(begins) },
+		Heard:  x.heard,
 	})
 	if err != nil {
 		return err
@@ -156,10 +199,12 @@ func (x *execution) checkpoint(e host.CheckpointEvent) {
 	}
 }
 
-func (f *Figures) faults(begins bool) {
+func (x *execution) heard(f fault.Fault, begins, ends bool) {
+	kind, _ := fault.Find(f.Kind)
 	if begins {
-		f.Faults++
+		x.figures.Faults++
 	}
+	x.rules.Tell(oracle.Event{Node: f.Target, What: oracle.Fault{Kind: f.Kind, On: begins && !kind.Instant(), End: ends}})
 }
 
 // count what the models know at the end.

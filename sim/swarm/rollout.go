@@ -48,7 +48,7 @@ func (r Rollout) Execute(ctx context.Context, seed uint64) (RolledOut, error) {
 	if r.Centralized {
 		mode = cluster.Centralized
 	}
-	if err := x.prepareWith(cluster.Options{Topology: network.Nodes(r.Nodes, 1), Mode: mode}); err != nil {
+	if err := x.prepareWith(cluster.Options{Topology: network.Nodes(r.Nodes, 1), Mode: mode}, ""); err != nil {
 		return RolledOut{}, err
 	}
 	if err := w.RunFor(time.Minute); err != nil {
@@ -83,4 +83,6 @@ func (x *execution) rolloutStatus() v1.NodeNetworkConfigurationPolicyStatus {
 	return v1.NodeNetworkConfigurationPolicyStatus{}
 }
 
-func (x *execution) rolledOut(nodes int) bool { return int(x.rolloutStatus().Counts.Available) == nodes }
+func (x *execution) rolledOut(nodes int) bool {
+	return int(x.rolloutStatus().Counts.Available) == nodes
+}
