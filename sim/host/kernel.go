@@ -188,15 +188,23 @@ func (k *kernel) edit() *edit {
 
 // change puts a changed copy in the link's place and returns it.
 func (e *edit) change(l *Link, change func(*Link)) *Link {
-	changed := *l
-	change(&changed)
-	if i := slices.Index(e.links, l); i >= 0 {
-		e.links[i] = &changed
+	i := e.place(l)
+	if i < 0 {
+		return l
 	}
+	changed := *e.links[i]
+	change(&changed)
+	e.links[i] = &changed
 	if l.Up && !changed.Up {
 		e.dropRoutes(func(r Route) bool { return r.Dev == l.Name })
 	}
 	return &changed
+}
+
+// place of a link, which may have been changed since it was looked up; -1 for
+// one that is gone.
+func (e *edit) place(l *Link) int {
+	return slices.IndexFunc(e.links, func(other *Link) bool { return other.Index == l.Index })
 }
 
 // add makes a link with the next index.
@@ -210,7 +218,7 @@ func (e *edit) add(l Link) *Link {
 // remove takes a link away with its routes, with what stands on it and with
 // the other end of a veth pair; its ports are ports no more.
 func (e *edit) remove(l *Link) {
-	i := slices.Index(e.links, l)
+	i := e.place(l)
 	if i < 0 {
 		return
 	}

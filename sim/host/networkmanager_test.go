@@ -15,7 +15,10 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
 )
 
-func desired(t *testing.T, document string) state.State { t.Helper(); return parsed(t, []byte(document)) }
+func desired(t *testing.T, document string) state.State {
+	t.Helper()
+	return parsed(t, []byte(document))
+}
 
 const bridgeOnEth0 = `
 interfaces:

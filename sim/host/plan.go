@@ -42,7 +42,9 @@ func (h *Host) planned(desired state.State) (*plan, error) {
 	if err := d.routes(wanted); err != nil {
 		return nil, err
 	}
-	d.portsOf(wanted)
+	if err := d.portsOf(wanted); err != nil {
+		return nil, err
+	}
 	if err := d.check(wanted); err != nil {
 		return nil, err
 	}
@@ -61,6 +63,8 @@ type wish struct {
 	said       tree
 	routes     []Route
 	absent     bool
+	// taken is the controller that lists it among its ports.
+	taken string
 	// implied: it is only there because something else names it.
 	implied bool
 }
@@ -186,7 +190,7 @@ func mergedInterface(base, over tree) tree {
 }
 
 // portsOf has the ports of the wished controllers follow.
-func (d *plan) portsOf(wanted map[string]*wish) {
+func (d *plan) portsOf(wanted map[string]*wish) error {
 	for _, key := range sortedKeys(wanted) {
 		w := wanted[key]
 		if !d.host.kernel.controls(&Link{Type: w.kind}) {
@@ -206,6 +210,10 @@ func (d *plan) portsOf(wanted map[string]*wish) {
 				}
 				port = d.wishFor(wanted, name, kind, link)
 			}
+			if port.taken != "" && port.taken != w.name {
+				return invalid("interface %s is a port of both %s and %s", name, port.taken, w.name)
+			}
+			port.taken = w.name
 			if !port.absent {
 				port.said = merged(port.said, tree{"controller": w.name})
 			}
@@ -223,6 +231,7 @@ func (d *plan) portsOf(wanted map[string]*wish) {
 	for _, key := range sortedKeys(wanted) {
 		d.alone(wanted, wanted[key])
 	}
+	return nil
 }
 
 // listed are the ports that the desired state lists for a controller.
