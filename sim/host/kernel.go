@@ -192,10 +192,11 @@ func (e *edit) change(l *Link, change func(*Link)) *Link {
 	if i < 0 {
 		return l
 	}
-	changed := *e.links[i]
+	was := e.links[i]
+	changed := *was
 	change(&changed)
 	e.links[i] = &changed
-	if l.Up && !changed.Up {
+	if was.Up && !changed.Up {
 		e.dropRoutes(func(r Route) bool { return r.Dev == l.Name })
 	}
 	return &changed
