@@ -242,6 +242,9 @@ func (h *Host) address(e *edit, a *activation) {
 		return
 	}
 	for _, r := range p.routes {
+		if r.Table == MainTable {
+			r.Table = e.tableOf(l) // That of its VRF, if it is in one.
+		}
 		if p.enabled(familyOf(r.To.Addr())) {
 			e.addRoute(r)
 		}

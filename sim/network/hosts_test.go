@@ -2,6 +2,7 @@ package network_test
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,70 @@ interfaces:
     type: vlan
     state: up
     vlan: {base-iface: eth0, id: 5}` + moved, "nobody in VLAN 5 of switch lan answers node1 for 192.0.2.1"},
+		"a bridge over a bond": {`
+interfaces:
+  - name: bond0
+    type: bond
+    state: up
+    ipv4: {enabled: false}
+    link-aggregation: {mode: active-backup, options: {primary: eth0}, port: [eth0, eth1]}
+  - name: top
+    type: linux-bridge
+    state: up
+    bridge: {port: [{name: bond0}]}` + moved, ""},
+		"an OVS bridge": {`
+interfaces:
+  - name: ovs0
+    type: ovs-bridge
+    state: up
+    bridge: {port: [{name: eth0}, {name: top}]}
+  - name: top
+    type: ovs-interface
+    state: up` + moved, ""},
+		"an OVS bridge whose interface has the bridge's name": {`
+interfaces:
+  - name: top
+    type: ovs-bridge
+    state: up
+    bridge: {port: [{name: eth0}, {name: top}]}
+  - name: top
+    type: ovs-interface
+    state: up` + moved, ""},
+		"an OVS interface in a VLAN": {`
+interfaces:
+  - name: ovs0
+    type: ovs-bridge
+    state: up
+    bridge: {port: [{name: eth0}, {name: top, vlan: {mode: access, tag: 7}}]}
+  - name: top
+    type: ovs-interface
+    state: up` + moved, "nobody in VLAN 7 of switch lan answers node1 for 192.0.2.1"},
+		"a MACVLAN": {`
+interfaces:
+  - name: eth0
+    type: ethernet
+    state: up
+    ipv4: {enabled: false}
+  - name: top
+    type: mac-vlan
+    state: up
+    mac-vlan: {base-iface: eth0, mode: bridge, promiscuous: true}` + moved, ""},
+		"a VRF without routes of its own": {`
+interfaces:
+  - name: vrf1
+    type: vrf
+    state: up
+    vrf: {port: [eth0], route-table-id: 100}`, "node1 has no route to 192.0.2.1"},
+		"a route to the target by somebody who is not there": {`
+routes:
+  config:
+  - {destination: 192.0.2.1/32, next-hop-address: 192.0.2.99, next-hop-interface: eth0}`, "nobody in switch lan answers node1 for 192.0.2.99"},
+		"a trunk port that lets everything pass": {`
+interfaces:
+  - name: top
+    type: linux-bridge
+    state: up
+    bridge: {port: [{name: eth0, vlan: {mode: trunk, trunk-tags: [{id-range: {min: 2, max: 4094}}]}}]}` + moved, ""},
 		"a lease": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}`, ""},
 	}
 	for name, test := range tests {
@@ -192,5 +257,21 @@ interfaces:
 				t.Errorf("after the rollback: %v\n%s", err, hosts[0].Kernel())
 			}
 		})
+	}
+}
+
+func BenchmarkFiveThousandRealHosts(b *testing.B) {
+	b.ReportAllocs()
+	for range b.N {
+		before := heap()
+		w := world.New(1)
+		c, hosts, stations := joined(w, network.Nodes(5000, 2))
+		for i, s := range stations {
+			if err := c.ReachesAPI(s, c.Nodes[i].API); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(heap()-before)/float64(len(hosts)), "B/host")
+		runtime.KeepAlive(c)
 	}
 }
