@@ -58,18 +58,18 @@ func (d drawing) cluster(length time.Duration) {
 	d.at(length/3, "", trace.Fault, "begin api-partition: the API server answers nobody")
 	d.at(length/3+length/20, "", trace.Fault, "end api-partition")
 	for i := range 2 {
-		name := fmt.Sprintf("controllers/%d", i+1)
+		name := fmt.Sprintf("controllers-%d", i+1)
 		d.at(0, name, trace.Start, "")
 		d.at(length/2+time.Duration(i)*time.Second, name, trace.Killed, "")
 		d.at(length/2+20*time.Second, name, trace.Start, "after a crash")
 	}
-	d.at(time.Second, "controllers/1", trace.Leader, "elected")
+	d.at(time.Second, "controllers-1", trace.Leader, "elected")
 	d.at(length*2/3, "n2", trace.Violation, "cut off: n2 has had no way to the API server for 8m20s, by our change of policy-1 generation 3, which its checkpoint should have taken back after 2m30s")
 	d.at(length*2/3+5*time.Second, "n1", trace.Violation, "slots: 3 nodes have open transactions of policy-1, maxUnavailable is 2")
 }
 
 func (d drawing) node(name string, length time.Duration, transactions int) {
-	process := name + "/handler"
+	process := "handler/" + name
 	d.at(0, process, trace.Start, "")
 	for i := range transactions {
 		share := length / time.Duration(transactions)

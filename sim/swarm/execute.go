@@ -135,6 +135,9 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 	options.Watch = watch
 	x.cluster = cluster.New(x.ctx, w, options)
 	x.rules = watch.Begin(x.cluster, w.Fail, oracle.Named(rule)...)
+	if w.Sink != nil {
+		x.cluster.ShowWays()
+	}
 	x.effects = newEffects(x.ctx, x.cluster, x.run)
 	injector, err := fault.New(fault.Options{
 		World: w, Plan: x.run.Faults, Effects: x.effects,

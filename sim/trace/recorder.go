@@ -55,7 +55,7 @@ func Tee(sinks ...func(world.Line)) func(world.Line) {
 // Line takes one line.
 func (r *Recorder) Line(l world.Line) {
 	r.keep(l)
-	if l.What == Node && strings.HasPrefix(l.Text, "added") {
+	if l.What == Node && l.Who != "" {
 		r.node(l.Who)
 	}
 	row := r.row(l.Who)
@@ -108,7 +108,8 @@ func (r *Recorder) other(name string) *Row {
 	return r.others[name]
 }
 
-// row of a process or node: "handler n1" is of n1, if there is such a node.
+// row of a process or node: "handler n1" is of n1, if there is such a node. The
+// instances of what is no node's share one: "controllers-1" is of "controllers".
 func (r *Recorder) row(who string) *Row {
 	if who == "" {
 		return r.others[cluster]
@@ -125,7 +126,14 @@ func (r *Recorder) row(who string) *Row {
 	if len(parts) == 0 {
 		return r.others[cluster]
 	}
-	return r.other(parts[0])
+	return r.other(instanceOf(parts[0]))
+}
+
+func instanceOf(name string) string {
+	if kind, is := strings.CutSuffix(strings.TrimRight(name, "0123456789"), "-"); is && kind != "" {
+		return kind
+	}
+	return name
 }
 
 func (row *Row) mark(l world.Line) {

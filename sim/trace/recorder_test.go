@@ -133,8 +133,8 @@ n2 cut api 9-100 open`,
 			},
 			want: `
 cluster mark 2 policy create p1
-controllers-0 life controllers-0 1-100 open
-controllers-0 mark 1 leader elected
+controllers life controllers-0 1-100 open
+controllers mark 1 leader elected
 n3 life handler/n3 4-100 open
 n3 mark 3 node added
 violation slots: too many

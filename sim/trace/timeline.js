@@ -141,7 +141,8 @@
   function rowOf(who) {
     if (!who) return rowByName.get("cluster");
     const words = who.split(/[\/ @:]/).filter(Boolean);
-    return rowByName.get(who) || words.map(word => rowByName.get(word)).find(row => row && row.node) || rowByName.get(words[0]);
+    return rowByName.get(who) || words.map(word => rowByName.get(word)).find(row => row && row.node) ||
+      rowByName.get(words[0].replace(/-[0-9]+$/, "")) || rowByName.get(words[0]);
   }
 
   // Width of the track, and what of it is seen.
@@ -166,6 +167,14 @@
   function fit() {
     setWidth(0);
     view.scrollLeft = 0;
+    ticks();
+  }
+  // overview leaves out a long quiet end.
+  function overview() {
+    const last = Math.max(...rows.map(row => Math.max(0, ...row.transactions.concat(row.faults, row.cuts).map(span => span[1]), ...row.marks.map(mark => mark[0]))),
+      ...record.violations.map(violation => violation[0]));
+    fit();
+    if (last > 0 && last < 0.6 * length) setWidth(room() * length / (1.05 * last));
     ticks();
   }
   // show brings the instant to the middle, with so much time around it.
@@ -411,7 +420,7 @@
   drawViolations();
   legend();
   listen();
-  fit();
+  overview();
   goTo();
   addEventListener("hashchange", goTo);
   document.documentElement.dataset.ready = "yes";
