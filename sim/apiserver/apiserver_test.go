@@ -2,12 +2,14 @@ package apiserver_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -141,4 +143,8 @@ func TestWhatIsLostOnTheWayIsNotDoneOrNotTold(t *testing.T) {
 			t.Error("it is not there although it reached the server")
 		}
 	})
+}
+
+func merge(format string, args ...any) client.Patch {
+	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, format, args...))
 }

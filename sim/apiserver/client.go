@@ -133,7 +133,7 @@ func (c *Client) Patch(ctx context.Context, o client.Object, patch client.Patch,
 }
 
 func (c *Client) patch(ctx context.Context, o client.Object, subresource string, patch client.Patch, manager string) error {
-	data, err := patch.Data(o)
+	data, err := c.connection.store.differ.patchData(patch, o)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (d *Direct) Patch(ctx context.Context, o client.Object, patch client.Patch,
 }
 
 func (d *Direct) patch(_ context.Context, o client.Object, subresource string, patch client.Patch, manager string) error {
-	data, err := patch.Data(o)
+	data, err := d.store.differ.patchData(patch, o)
 	if err != nil {
 		return err
 	}

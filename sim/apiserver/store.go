@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 
@@ -25,6 +26,7 @@ type Store struct {
 	tables   [numKinds]*table
 	merger   *merger
 	literal  *merger
+	differ   differ
 	revision uint64
 	uids     uint64
 	chance   *rand.Rand
@@ -49,6 +51,9 @@ type table struct {
 	// log is what changed, oldest first, as far as it is not compacted.
 	log   []change
 	views viewers
+	// labelled are the objects by the values of labels that some view selects
+	// by: with thousands of views none may walk over all.
+	labelled map[string]map[string]map[string]client.Object
 }
 
 // entry is a stored object, with what is beside it.
@@ -106,9 +111,10 @@ func New(w *world.World) *Store {
 		counts: map[Count]int{}, owned: map[types.UID]map[ref]bool{},
 		merger:  &merger{fields: map[reflect.Type]map[string][]int{}},
 		literal: &merger{fields: map[reflect.Type]map[string][]int{}, nulls: true},
+		differ:  differ{fields: map[reflect.Type][]jsonField{}},
 	}
 	for i := range s.tables {
-		s.tables[i] = &table{kind: s.kinds[i], entries: map[string]*entry{}, views: newViewers()}
+		s.tables[i] = &table{kind: s.kinds[i], entries: map[string]*entry{}, views: newViewers(), labelled: map[string]map[string]map[string]client.Object{}}
 	}
 	return s
 }
@@ -186,20 +192,53 @@ func (s *Store) commit(t *table, r request, before, after, last client.Object) {
 	default:
 		t.entries[name].object = after
 	}
+	for label := range t.labelled {
+		t.relabel(label, before, after)
+	}
 	t.remember(c)
 	s.tell(t, r, c)
 	t.views.publish(c)
 	s.collect(before, after)
 }
 
+// withLabel are the objects with a label, by name.
+func (t *table) withLabel(label, value string) map[string]client.Object {
+	if t.labelled[label] == nil {
+		t.labelled[label] = map[string]map[string]client.Object{}
+		for _, e := range t.entries {
+			t.relabel(label, nil, e.object)
+		}
+	}
+	return t.labelled[label][value]
+}
+
+func (t *table) relabel(label string, before, after client.Object) {
+	values := t.labelled[label]
+	if before != nil {
+		value := before.GetLabels()[label]
+		delete(values[value], before.GetName())
+		if len(values[value]) == 0 {
+			delete(values, value)
+		}
+	}
+	if after != nil {
+		value := after.GetLabels()[label]
+		if values[value] == nil {
+			values[value] = map[string]client.Object{}
+		}
+		values[value][after.GetName()] = after
+	}
+}
+
 // remember keeps the change for those who resume at an older revision.
 func (t *table) remember(c change) {
 	t.log = append(t.log, c)
-	drop := max(0, len(t.log)-maxLog)
-	for drop < len(t.log) && t.log[drop].at < c.at-Compaction {
-		drop++
+	drop := 0
+	if len(t.log) > maxLog {
+		drop = maxLog / 2
 	}
-	if drop > len(t.log)/2 || len(t.log) > maxLog {
+	drop = max(drop, sort.Search(len(t.log), func(i int) bool { return t.log[i].at >= c.at-Compaction }))
+	if drop > len(t.log)/4 {
 		t.log = slices.Clone(t.log[drop:])
 	}
 }

@@ -198,18 +198,7 @@ func (v *view) age(first bool) time.Duration {
 // at is what there was of the table at a time, as far as it is known, and what
 // changed since.
 func (t *table) at(time time.Duration, v *view) (map[string]client.Object, []change) {
-	objects := map[string]client.Object{}
-	if v.name != "" {
-		if e := t.entries[v.name]; e != nil {
-			objects[v.name] = e.object
-		}
-	} else {
-		for name, e := range t.entries {
-			if v.selects(e.object) {
-				objects[name] = e.object
-			}
-		}
-	}
+	objects := t.now(v)
 	from := len(t.log)
 	for from > 0 && t.log[from-1].at > time {
 		from--
@@ -226,6 +215,24 @@ func (t *table) at(time time.Duration, v *view) (map[string]client.Object, []cha
 		}
 	}
 	return objects, later
+}
+
+// now is what the view selects.
+func (t *table) now(v *view) map[string]client.Object {
+	objects := map[string]client.Object{}
+	switch {
+	case v.name != "":
+		if e := t.entries[v.name]; e != nil {
+			objects[v.name] = e.object
+		}
+	case v.label != "":
+		maps.Copy(objects, t.withLabel(v.label, v.value))
+	default:
+		for name, e := range t.entries {
+			objects[name] = e.object
+		}
+	}
+	return objects
 }
 
 // install shows a list: what came, what is another version, and what is gone.

@@ -1,0 +1,137 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// TestADifferenceIsWhatMergeFromMakesOfIt compares the two on objects that
+// differ in many ways, and watches that the short way is taken at all.
+func TestADifferenceIsWhatMergeFromMakesOfIt(t *testing.T) {
+	d := differ{fields: map[reflect.Type][]jsonField{}}
+	chance := rand.New(rand.NewPCG(1, 2))
+	for n := range 3000 {
+		kind := kinds()[n%numKinds]
+		from, to := kind.fresh(), kind.fresh()
+		scribble(chance, from, 3)
+		if chance.IntN(3) == 0 {
+			to = from.DeepCopyObject().(client.Object)
+		}
+		scribble(chance, to, 2)
+		from.SetResourceVersion("7")
+		to.SetResourceVersion("7")
+		for _, patch := range []client.Patch{client.MergeFrom(from), client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{})} {
+			if taken, _ := d.from(patch, to); taken != from {
+				t.Fatal("the short way is not taken: controller-runtime's patch is another type by now")
+			}
+			got, err := d.patchData(patch, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := patch.Data(to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tree(t, want), tree(t, got)); diff != "" {
+				t.Fatalf("%s (-MergeFrom +ours)\n%s\nof %s\nand %s", kind.name, diff, encoded(t, from), encoded(t, to))
+			}
+		}
+	}
+}
+
+func tree(t *testing.T, raw []byte) (made any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &made); err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func encoded(t *testing.T, o any) string {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// scribble sets some fields.
+func scribble(chance *rand.Rand, o client.Object, times int) {
+	for range times {
+		fill(chance, reflect.ValueOf(o).Elem(), 0)
+	}
+	meta := o.(metav1.Object)
+	meta.SetManagedFields(nil)
+}
+
+func fill(chance *rand.Rand, v reflect.Value, depth int) {
+	if depth > 6 || chance.IntN(4) == 0 {
+		return
+	}
+	words := []string{"", "a", "<b>"}
+	switch v.Addr().Interface().(type) {
+	case *v1.State:
+		states := []string{``, `{}`, `{"interfaces":[{"name":"eth0","mtu":1500}],"routes":{"config":[]}}`, `{"interfaces":[{"name":"eth1"}],"dns":{"a":{"b":null}}}`, `{"interfaces": [{"name": "eth1"}], "dns": {"a": {"b": null}}}`}
+		v.Set(reflect.ValueOf(v1.NewState([]byte(states[chance.IntN(len(states))]))))
+		return
+	case *metav1.Time:
+		v.Set(reflect.ValueOf(metav1.NewTime(time.Unix(int64(chance.IntN(3)), int64(chance.IntN(2))))))
+		return
+	case *intstr.IntOrString:
+		v.Set(reflect.ValueOf(intstr.FromInt32(int32(chance.IntN(2)))))
+		return
+	case *corev1.ResourceList, *metav1.FieldsV1:
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		if v.NumField() == 0 {
+			return
+		}
+		for range 2 {
+			if f := v.Field(chance.IntN(v.NumField())); f.CanSet() {
+				fill(chance, f, depth+1)
+			}
+		}
+		if i := chance.IntN(v.NumField()); chance.IntN(8) == 0 && v.Field(i).CanSet() {
+			v.Field(i).SetZero()
+		}
+	case reflect.Pointer:
+		if v.IsNil() || chance.IntN(6) == 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		fill(chance, v.Elem(), depth+1)
+	case reflect.Slice:
+		made := reflect.MakeSlice(v.Type(), chance.IntN(3), 3)
+		for i := range made.Len() {
+			fill(chance, made.Index(i), depth+1)
+		}
+		v.Set(made)
+	case reflect.Map:
+		made := reflect.MakeMap(v.Type())
+		for range chance.IntN(3) {
+			value := reflect.New(v.Type().Elem()).Elem()
+			fill(chance, value, depth+1)
+			made.SetMapIndex(reflect.ValueOf(words[chance.IntN(3)]).Convert(v.Type().Key()), value)
+		}
+		v.Set(made)
+	case reflect.String:
+		v.SetString(words[chance.IntN(3)])
+	case reflect.Bool:
+		v.SetBool(chance.IntN(2) == 0)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(int64(chance.IntN(3)))
+	}
+}
