@@ -7,6 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
 )
 
 var errOnlySim = errors.New("the lab cannot do this; say \"only sim: REASON\" in the scenario")
@@ -24,6 +29,35 @@ func (l *Lab) Cut(ctx context.Context, what, node string) error {
 func (l *Lab) Heal(ctx context.Context) error {
 	l.cut = false
 	return l.cluster.ConnectAPI(ctx)
+}
+
+// Ready is said in the place of a kubelet, which the lab's nodes do not have.
+func (l *Lab) Ready(ctx context.Context, node string, ready bool) error {
+	var object corev1.Node
+	if err := l.Client().Get(ctx, client.ObjectKey{Name: node}, &object); err != nil {
+		return fmt.Errorf("reading the Node: %w", err)
+	}
+	for i := range object.Status.Conditions {
+		if c := &object.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			c.Status = map[bool]corev1.ConditionStatus{true: corev1.ConditionTrue, false: corev1.ConditionFalse}[ready]
+		}
+	}
+	return l.Client().Status().Update(ctx, &object)
+}
+
+// Told lists events.
+func (l *Lab) Told(ctx context.Context, kind, name string) ([]scenario.Told, error) {
+	var events corev1.EventList
+	if err := l.Client().List(ctx, &events); err != nil {
+		return nil, fmt.Errorf("listing events: %w", err)
+	}
+	var found []scenario.Told
+	for _, e := range events.Items {
+		if e.InvolvedObject.Kind == kind && e.InvolvedObject.Name == name {
+			found = append(found, scenario.Told{Reason: e.Reason, Message: e.Message})
+		}
+	}
+	return found, nil
 }
 
 // Carrier sets the far end of a NIC.

@@ -38,6 +38,9 @@ type Backend interface {
 	// and lists the last ones.
 	Writes(ctx context.Context) (count int, last string, err error)
 
+	// Told are the events about an object of a kind.
+	Told(ctx context.Context, kind, name string) ([]Told, error)
+
 	// Process carries out start, stop, kill or restart. A killed one is started
 	// again, as a DaemonSet and a Deployment do. The part is "handler",
 	// "controllers" (of no node), "networkmanager" or "apiserver" (of no node).
@@ -46,6 +49,8 @@ type Backend interface {
 	Reboot(ctx context.Context, node string) error
 	// Mode brings the cluster into centralized mode or out of it.
 	Mode(ctx context.Context, centralized bool) error
+	// Ready is what the kubelet says of its Node from now on.
+	Ready(ctx context.Context, node string, ready bool) error
 	// Once runs a single pass of the node's handler, whose daemon is stopped;
 	// it tells the exit code and the last words.
 	Once(ctx context.Context, node string) (code int, said string, err error)
@@ -65,3 +70,6 @@ type Backend interface {
 	AddNode(ctx context.Context, number int) error
 	RemoveNode(ctx context.Context, node string) error
 }
+
+// Told is an event.
+type Told struct{ Reason, Message string }

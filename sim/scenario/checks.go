@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -268,15 +267,12 @@ func driftIs(ctx context.Context, r *run, a Args) (string, error) {
 
 func eventIs(ctx context.Context, r *run, a Args) (string, error) {
 	kind := map[string]string{"policy": "NodeNetworkConfigurationPolicy", "state": "NodeNetworkState"}[a["policy|state"]]
-	var events corev1.EventList
-	if err := r.Client().List(ctx, &events); err != nil {
+	events, err := r.Told(ctx, kind, a["NAME"])
+	if err != nil {
 		return "", err
 	}
 	var got []string
-	for _, e := range events.Items {
-		if e.InvolvedObject.Kind != kind || e.InvolvedObject.Name != a["NAME"] {
-			continue
-		}
+	for _, e := range events {
 		if e.Reason == a["REASON"] && strings.Contains(e.Message, a["TEXT"]) {
 			return "", nil
 		}

@@ -48,7 +48,7 @@ var commands = []form{
 	{usage: "reboot NODES [in PHASE]", means: "reboot; disks stay", does: doReboot, looks: true},
 	{usage: "cut api|gateway|dns [NODE] [in PHASE]", means: "take it out of a node's reach, or of all", does: doCut, looks: true},
 	{usage: "heal", means: "no cut is left", does: func(ctx context.Context, r *run, _ *Step) error { return r.Heal(ctx) }, looks: true},
-	{usage: "carrier NODE NIC up|down", means: "what is plugged into a NIC", does: doCarrier, looks: true},
+	{usage: "carrier NODE NIC up|down [in PHASE]", means: "what is plugged into a NIC", does: doCarrier, looks: true},
 	{usage: "plug NODE NIC", means: "put a NIC in", does: doPlug(true)},
 	{usage: "unplug NODE NIC", means: "pull a NIC out", does: doPlug(false)},
 	{usage: "drift NODES TEXT...", means: "change the node by hand: 'mtu eth1 1300', 'address del eth1 198.18.0.5/24', 'route add 10.9.0.0/24 via 192.0.2.1 dev eth0', 'link add NAME bridge'", does: doDrift},
@@ -146,6 +146,9 @@ func doCut(ctx context.Context, r *run, s *Step) error {
 }
 
 func doCarrier(ctx context.Context, r *run, s *Step) error {
+	if err := r.struck(ctx, s.Args, s.Args["NODE"]); err != nil {
+		return err
+	}
 	return r.Carrier(ctx, s.Args["NODE"], s.Args["NIC"], s.Args["up|down"] == "up")
 }
 

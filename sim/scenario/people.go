@@ -124,25 +124,10 @@ func doAnnotate(ctx context.Context, r *run, s *Step) error {
 	return change(ctx, r, object, func(o client.Object) { o.SetAnnotations(put(o.GetAnnotations(), s.Args["LABEL"])) })
 }
 
-// doReady says it in the kubelet's place.
+// doReady has the kubelet say it.
 func doReady(ready bool) doing {
-	status, reason := corev1.ConditionFalse, "KubeletNotReady"
-	if ready {
-		status, reason = corev1.ConditionTrue, "KubeletReady"
-	}
 	return func(ctx context.Context, r *run, s *Step) error {
-		return r.each(s.Args["NODES"], func(name string) error {
-			var node corev1.Node
-			if err := r.Client().Get(ctx, client.ObjectKey{Name: name}, &node); err != nil {
-				return fmt.Errorf("reading the Node: %w", err)
-			}
-			for i := range node.Status.Conditions {
-				if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
-					c.Status, c.Reason = status, reason
-				}
-			}
-			return r.Client().Status().Update(ctx, &node)
-		})
+		return r.each(s.Args["NODES"], func(node string) error { return r.Ready(ctx, node, ready) })
 	}
 }
 

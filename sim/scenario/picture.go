@@ -104,7 +104,7 @@ func apiPicture(ctx context.Context, c client.Client) ([]string, error) {
 
 // settled waits until two pictures, a while apart, are the same.
 func settled(ctx context.Context, b Backend, t *Topology) (string, error) {
-	const apart = 1500 * time.Millisecond
+	apart := b.Patience() / 60
 	last, failed := "", error(nil)
 	var since time.Duration
 	same, err := b.Until(ctx, b.Patience(), func() (bool, error) {

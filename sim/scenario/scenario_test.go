@@ -25,7 +25,7 @@ func TestMistakesAreToldWithFileAndLine(t *testing.T) {
 		"text without quotes":                       {"await kernel node1 link", "x.txtar:1: link: text stands in single quotes"},
 		"a name in quotes":                          {"reboot 'node1'", "x.txtar:1: 'node1': want NODES, without quotes"},
 		"a word too many":                           {"heal all", `x.txtar:1: "all" is one word too many; it reads: heal`},
-		"a word too few":                            {"carrier node1 eth1", "x.txtar:1: up|down is missing; it reads: carrier NODE NIC up|down"},
+		"a word too few":                            {"carrier node1 eth1", "x.txtar:1: up|down is missing; it reads: carrier NODE NIC up|down [in PHASE]"},
 		"a check that ends early":                   {"await", "x.txtar:1: the rest of the line is missing"},
 		"a quote without an end":                    {"await kernel node1 'link", "x.txtar:1: 'link: the quote does not end"},
 		"a quote without a blank":                   {"await kernel node1 'link'eth1", "x.txtar:1: 'link'eth1: a blank is missing after the quote"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -87,8 +88,15 @@ func (t *Topology) names() []string {
 	return append(all, t.Later...)
 }
 
-// NodeNumber is a node as it is without further words.
-func NodeNumber(i int) (Node, Switch) { return nodeOf(i), sideOf(i) }
+// grown is the topology when the later nodes have come.
+func (t Topology) grown() Topology {
+	for _, name := range t.Later {
+		number, _ := strconv.Atoi(strings.TrimPrefix(name, "node"))
+		t.Nodes = append(slices.Clip(t.Nodes), nodeOf(number))
+		t.Switches = append(slices.Clip(t.Switches), sideOf(number))
+	}
+	return t
+}
 
 // plug puts a NIC into the node, or into another switch.
 func (t *Topology) plug(node string, nic NIC) error {
