@@ -83,6 +83,8 @@ type Agent struct {
 	asked asked
 	// unreported: the record holds an outcome that the API server was not told.
 	unreported bool
+	// unclosed: the journal still holds the transaction that has ended.
+	unclosed bool
 
 	drift   drift
 	metrics *metrics

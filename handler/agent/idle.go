@@ -18,6 +18,7 @@ import (
 
 // idle is a turn without a transaction: report, then begin what is wanted.
 func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
+	closed := a.closeJournal(ctx)
 	nns, err := a.nodeState(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -37,6 +38,9 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		if err := a.report(ctx, nns); err != nil {
 			return reconcile.Result{}, err
 		}
+	}
+	if !closed {
+		return reconcile.Result{RequeueAfter: closeRetry}, nil
 	}
 	wait, err := a.enforce(ctx, nns)
 	if err != nil || a.machine.Running() {

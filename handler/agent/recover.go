@@ -88,7 +88,7 @@ func (a *Agent) Busy() bool {
 		return true
 	}
 	defer a.turn.Unlock()
-	return a.left != nil || a.machine.Running() || a.unreported
+	return a.left != nil || a.machine.Running() || a.unreported || a.unclosed
 }
 
 // Wait waits for news from the node, at most so long; false when ctx ended.

@@ -112,10 +112,8 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	} else {
 		a.conclude(ctx, outcome)
 	}
-	if err := a.Journal.Close(a.record); err != nil {
-		// The open entry leads to the same end after a restart.
-		logf.FromContext(ctx).Error(err, "cannot close the journal")
-	}
+	a.unclosed = true
+	a.closeJournal(ctx)
 	a.unreported = true
 	a.inbox.setDirty(true)
 	a.poke()
