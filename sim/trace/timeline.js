@@ -145,6 +145,10 @@
       rowByName.get(words[0].replace(/-[0-9]+$/, "")) || rowByName.get(words[0]);
   }
 
+  // rowOfViolation falls back on the first node that it names.
+  const rowOfViolation = ([, who, text]) =>
+    !who && rows.find(row => row.node && text.split(/[^\w.-]+/).some(word => word.replace(/\.$/, "") === row.name)) || rowOf(who);
+
   // Width of the track, and what of it is seen.
   const label = () => view.querySelector(".corner").offsetWidth;
   const room = () => Math.max(view.clientWidth - label(), 40);
@@ -214,12 +218,12 @@
     const violations = record.violations;
     if (!violations.length) return;
     current = (n + violations.length) % violations.length;
-    const [at, who] = violations[current];
-    const row = rowOf(who);
+    const [at] = violations[current];
+    const row = rowOfViolation(violations[current]);
+    open({ row, begin: at, end: at, title: "Around " + clock(at) + (row ? " on " + row.name : "") }); // Takes its room first.
     show(at, Math.min(length, 6e7), row);
     document.querySelectorAll("#violations li button, #grid .v").forEach(element =>
       element.classList.toggle("here", Number(element.dataset.n) === current));
-    open({ row, begin: at, end: at, title: "Around " + clock(at) + (who ? " on " + who : "") });
   }
   function drawViolations() {
     record.violations.forEach(([at, who, text], n) => {
@@ -239,7 +243,7 @@
       }
       flag.addEventListener("click", () => jump(n));
       button.dataset.n = mark.dataset.n = n;
-      const row = rowOf(who);
+      const row = rowOfViolation(record.violations[n]);
       if (row) {
         row.troubled = true;
         row.element.classList.add("bad");
@@ -248,17 +252,17 @@
   }
 
   // The lines of the trace around something.
-  const mostLines = 600, around = 2e6;
+  const mostLines = 600, leastLines = 12, around = 2e6;
   function open(what) {
     const pre = detail.querySelector("pre");
     pre.textContent = "";
     detail.querySelector("b").textContent = what.title;
-    let shown = 0;
-    for (const [at, who, kind, text] of record.lines) {
-      if (at < what.begin - around || at > what.end + around) continue;
-      const row = rowOf(record.who[who]);
-      if (what.row && row !== what.row && row !== rowByName.get("cluster")) continue;
-      if (++shown > mostLines) break;
+    const wide = rowByName.get("cluster");
+    const lines = what.row ? record.lines.filter(([, who]) => [what.row, wide].includes(rowOf(record.who[who]))) : record.lines;
+    const after = at => { const found = lines.findIndex(line => line[0] >= at); return found < 0 ? lines.length : found; };
+    const first = Math.max(0, Math.min(after(what.begin - around), after(what.begin) - leastLines));
+    const all = lines.slice(first, after(what.end + around));
+    for (const [at, who, kind, text] of all.slice(0, mostLines)) {
       const line = pre.appendChild(document.createElement("div"));
       const name = record.kinds[kind];
       line.textContent = clock(at).padStart(10) + " " + record.who[who].padEnd(14) + " " + name.padEnd(9) + " " + text;
@@ -267,11 +271,11 @@
       else if (name === "fault" || name === "host") line.classList.add("warn");
       else if (name !== "log") line.classList.add("dim");
     }
-    if (!shown) pre.textContent = record.dropped ? "The trace of that time was too long to be kept here: replay the run." : "Nothing is in the trace there.";
-    if (shown > mostLines) pre.append("… and more: replay the run to see all.");
+    if (!all.length) pre.textContent = record.dropped ? "The trace of that time was too long to be kept here: replay the run." : "Nothing is in the trace there.";
+    if (all.length > mostLines) pre.append("… and more: replay the run to see all.");
     detail.hidden = false;
     const during = pre.querySelector(".during");
-    if (during) pre.scrollTop = during.offsetTop - pre.offsetTop - 40;
+    pre.scrollTop = during ? during.offsetTop - pre.offsetTop - 40 : pre.scrollHeight;
   }
 
   function showTip(element, x, y) {
@@ -417,6 +421,7 @@
 
   const compact = rows.length > 40;
   for (const row of rows) drawRow(row, compact);
+  make(make($("rows"), "filler"), "name");
   drawViolations();
   legend();
   listen();

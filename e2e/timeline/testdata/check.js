@@ -80,7 +80,7 @@ addEventListener("load", () => {
       press("Escape");
       press("0");
     }
-    const name = [...all(".name")].pop().textContent;
+    const name = [...all(".row .name")].pop().textContent;
     $("filter").value = name;
     $("filter").dispatchEvent(new Event("input"));
     const left = [...all(".row")].filter(row => !row.hidden);
