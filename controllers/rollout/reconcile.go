@@ -25,6 +25,10 @@ import (
 // API server one status a second and not one for each step of each node.
 const statusPause = time.Second
 
+// staleRetry is when to plan again after the status was not written since the
+// policy had changed meanwhile.
+const staleRetry = 200 * time.Millisecond
+
 // Reconciler plans the rollout of one policy at a time and writes what the
 // plan says: enactment specs and the policy's status. It keeps nothing in
 // memory between two calls.
@@ -69,7 +73,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return again, nil
 	}
-	return again, r.writeStatus(ctx, in, out)
+	err = r.writeStatus(ctx, in, out)
+	if apierrors.IsConflict(err) {
+		// The policy is another one by now, and the cache will show it soon.
+		return reconcile.Result{RequeueAfter: staleRetry}, nil
+	}
+	return again, err
 }
 
 // gather reads the input of a plan. Its Policy is nil when there is nothing to
@@ -236,12 +245,14 @@ func (r *Reconciler) writeStatus(ctx context.Context, in Input, out Output) erro
 	if !out.StatusChanged {
 		return nil
 	}
-	patch, err := mergePatch(in.Policy, "status", out.Status)
-	if err != nil {
-		return err
-	}
-	target := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: in.Policy.Name}}
-	if err := r.client.Status().Patch(ctx, target, patch); err != nil && !apierrors.IsNotFound(err) {
+	next := in.Policy.DeepCopy()
+	next.Status = out.Status
+	// Compared with what was read, so that what became empty goes: the counts of
+	// a policy that no node matches, the plans of one that is applied now. With the
+	// revision, since nobody looks at the UID in the patch of a status: it would
+	// hit a policy that was deleted and made again.
+	patch := client.MergeFromWithOptions(in.Policy, client.MergeFromWithOptimisticLock{})
+	if err := r.client.Status().Patch(ctx, next, patch); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("writing the status of policy %s: %w", in.Policy.Name, err)
 	}
 	return nil

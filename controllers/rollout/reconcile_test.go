@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -121,6 +122,44 @@ func TestOnlyWhatChangesIsWritten(t *testing.T) {
 
 	s.report("a", v1.EnactmentAvailable)
 	s.expect([]string{`b.p {"spec":{"abortedGeneration":null,"approvedGeneration":3}}`, "p status"}, 0)
+}
+
+func TestWhatBecomesEmptyLeavesTheStatus(t *testing.T) {
+	s := newStage(t, 1)
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
+		t.Fatal(err)
+	}
+	policy.Status.Counts = v1.PolicyCounts{Matched: 1, Available: 1}
+	policy.Status.Plans = []v1.PolicyPlan{{Hash: "x", Disruption: v1.DisruptionNone, Nodes: 1, Example: "a"}}
+	if err := s.api.Status().Update(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	s.expect([]string{"p status"}, 0)
+	s.expect(nil, 0)
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
+		t.Fatal(err)
+	}
+	if policy.Status.Counts != (v1.PolicyCounts{}) || len(policy.Status.Plans) != 0 {
+		t.Errorf("no node matches, and the status still says %+v, %+v", policy.Status.Counts, policy.Status.Plans)
+	}
+}
+
+func TestAStatusNeverHitsAPolicyThatWasMadeAgain(t *testing.T) {
+	s := newStage(t, 1, on{name: "a"})
+	stale := &v1.NodeNetworkConfigurationPolicy{}
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, stale); err != nil {
+		t.Fatal(err)
+	}
+	next := stale.DeepCopy()
+	next.Spec.Priority = 7
+	if err := s.api.Update(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	err := s.reconciler.writeStatus(t.Context(), Input{Policy: stale}, Output{StatusChanged: true, Status: v1.NodeNetworkConfigurationPolicyStatus{ObservedGeneration: 9}})
+	if !apierrors.IsConflict(err) {
+		t.Errorf("got %v, want a conflict", err)
+	}
 }
 
 func TestAGrantOfARenderingIsWrittenAndTakenBack(t *testing.T) {
