@@ -75,18 +75,22 @@ func (r *Reconciler) managers(ctx context.Context, node string) ([]string, error
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
+// ownsDesiredState tells whether the entry has anything in the desired state.
+// The object itself, without what is in it, is its first writer's for good.
 func ownsDesiredState(entry metav1.ManagedFieldsEntry) bool {
 	if entry.FieldsV1 == nil {
 		return false
 	}
 	var fields struct {
-		Spec map[string]json.RawMessage `json:"f:spec"`
+		Spec struct {
+			DesiredState map[string]json.RawMessage `json:"f:desiredState"`
+		} `json:"f:spec"`
 	}
 	if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 		return false
 	}
-	_, owns := fields.Spec["f:desiredState"]
-	return owns
+	delete(fields.Spec.DesiredState, ".")
+	return len(fields.Spec.DesiredState) > 0
 }
 
 // confirm passes a person's confirmation on: no change of the spec, so that the
