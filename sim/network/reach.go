@@ -138,37 +138,54 @@ func (n *Network) send(p *packet) (*member, *Cut) {
 			return m, nil
 		}
 		if hops > 0 {
-			if n.blocked[pair{p.from.name(), m.name()}] || n.blocked[pair{Everybody, m.name()}] {
-				return nil, &Cut{Why: fmt.Sprintf("what %s sends through %s is lost on the way", p.from.name(), m.name())}
-			}
-			if !m.view.stack.Forwards {
-				return nil, &Cut{Why: fmt.Sprintf("%s does not forward to %s", m.name(), p.to)}
+			if cut := n.forwards(m, p); cut != nil {
+				return nil, cut
 			}
 		}
-		r, found := m.view.route(table, p.to)
-		if !found || r.Rejects {
-			said := Unreachable
-			if hops > 0 {
-				said = NoHost
-			}
-			return nil, &Cut{Why: fmt.Sprintf("%s has no route to %s", m.name(), p.to), Said: said}
+		r, next, cut := m.leave(p, table, hops)
+		if cut == nil {
+			m, cut = n.resolve(m, r.link, next)
 		}
-		next := p.to
-		if r.Gateway.IsValid() {
-			next = r.Gateway
-		}
-		if !p.source.IsValid() {
-			if p.source = m.view.source(r, p.to, next); !p.source.IsValid() {
-				return nil, &Cut{Why: fmt.Sprintf("%s of %s has no address to send from", r.Link, m.name()), Said: Unreachable}
-			}
-		}
-		var cut *Cut
-		if m, cut = n.resolve(m, r.link, next); cut != nil {
+		if cut != nil {
 			return nil, cut
 		}
 		table = Main
 	}
 	return nil, &Cut{Why: fmt.Sprintf("packets to %s go round in circles", p.to)}
+}
+
+// forwards tells whether a station takes a packet that is for somebody else.
+func (n *Network) forwards(m *member, p *packet) *Cut {
+	if n.blocked[pair{p.from.name(), m.name()}] || n.blocked[pair{Everybody, m.name()}] {
+		return &Cut{Why: fmt.Sprintf("what %s sends through %s is lost on the way", p.from.name(), m.name())}
+	}
+	if !m.view.stack.Forwards {
+		return &Cut{Why: fmt.Sprintf("%s does not forward to %s", m.name(), p.to)}
+	}
+	return nil
+}
+
+// leave finds the route and the next hop, and what the packet is sent from.
+func (m *member) leave(p *packet, table, hops int) (r hop, next netip.Addr, cut *Cut) {
+	r, found := m.view.route(table, p.to)
+	if !found || r.Rejects {
+		said := Unreachable
+		if hops > 0 {
+			said = NoHost
+		}
+		return r, next, &Cut{Why: fmt.Sprintf("%s has no route to %s", m.name(), p.to), Said: said}
+	}
+	next = p.to
+	if r.Gateway.IsValid() {
+		next = r.Gateway
+	}
+	if !p.source.IsValid() {
+		p.source = m.view.source(r, p.to, next)
+	}
+	if !p.source.IsValid() {
+		return r, next, &Cut{Why: fmt.Sprintf("%s of %s has no address to send from", r.Link, m.name()), Said: Unreachable}
+	}
+	return r, next, nil
 }
 
 // resolve asks in a link's domains who has an address.
