@@ -34,6 +34,8 @@ type Injector struct {
 	events  []*world.Event
 	healed  bool
 	reached Coverage
+	// phases in which the nodes were seen last.
+	phases map[string]string
 }
 
 // active is a fault that waits or lasts.
@@ -52,7 +54,7 @@ func New(o Options) (*Injector, error) {
 	if err := o.Plan.Check(); err != nil {
 		return nil, fmt.Errorf("preparing the faults: %w", err)
 	}
-	i := &Injector{Options: o, latency: newLatencies(o.World.Rand("latency")), reached: Coverage{}}
+	i := &Injector{Options: o, latency: newLatencies(o.World.Rand("latency")), reached: Coverage{}, phases: map[string]string{}}
 	for _, f := range o.Plan {
 		kind, _ := Find(f.Kind)
 		a := &active{fault: f, kind: kind, rand: o.World.Rand(fmt.Sprintf("fault/%d", f.ID)), effects: o.Effects}
@@ -143,7 +145,11 @@ func (i *Injector) Interpose(call world.Call) world.Verdict {
 		return verdict
 	}
 	target := i.Target(call.Process)
-	i.count(call, target, &verdict)
+	i.count(call.Port+"."+call.Verb, target, &verdict)
+	if phase := i.phase(target); phase != anyPhase && phase != i.phases[target] {
+		i.phases[target] = phase
+		i.count("phase."+phase, target, &verdict)
+	}
 	for _, a := range i.begun {
 		if !a.about(target) {
 			continue
@@ -161,10 +167,13 @@ func (a *active) about(target string) bool {
 	return a.fault.Target == target || a.fault.Target == ""
 }
 
-// count looks for faults that wait for this call. They begin before it gets
-// there, but not now: the one who calls is at work.
-func (i *Injector) count(call world.Call, target string, verdict *world.Verdict) {
-	name := call.Port + "." + call.Verb
+// count looks for faults that wait for this call, or for a phase, of which the
+// first call tells. They begin before it gets there, but not now: the one who
+// calls is at work.
+func (i *Injector) count(name, target string, verdict *world.Verdict) {
+	if len(i.waiting) == 0 {
+		return
+	}
 	elapsed := i.World.Elapsed()
 	due := slices.DeleteFunc(slices.Clone(i.waiting), func(a *active) bool {
 		if a.fault.Call != name || !a.about(target) || elapsed < a.fault.At {

@@ -21,7 +21,8 @@ type Fault struct {
 	// At is when it begins; with Call, from when on the call is waited for.
 	At time.Duration `json:"atNanoseconds"`
 	// Call, such as "backend.commit", is the call of the target at which it
-	// begins, Nth which one of them (from 1), and Delay how long after it began.
+	// begins, or "phase.Probing" the first one in that phase of a transaction; Nth
+	// which one of them (from 1), and Delay how long after it began.
 	Call  string        `json:"call,omitempty"`
 	Nth   int           `json:"nth,omitempty"`
 	Delay time.Duration `json:"delayNanoseconds,omitempty"`
@@ -148,6 +149,7 @@ func sites() []string {
 		"backend.apply", "backend.apply", "backend.apply", "journal.save", "journal.save", "probe.probe", "probe.probe",
 		"backend.commit", "backend.commit", "backend.commit", "backend.rollback", "backend.rollback", "backend.show",
 		"journal.close", "backend.pending", "api.patch",
+		"phase.Applying", "phase.Probing", "phase.Committing", "phase.RollingBack", "phase.RollingBack", "phase.Settling", "phase.Settling",
 	}
 }
 

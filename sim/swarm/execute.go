@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
@@ -128,7 +129,11 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 			return world.Verdict{}
 		}
 		x.effects.before(call)
-		return x.injector.Interpose(call)
+		verdict := x.injector.Interpose(call)
+		if verdict.CrashBefore || verdict.CrashAfter {
+			x.figures.Crashes++
+		}
+		return verdict
 	}
 	watch := oracle.NewWatch()
 	watch.Checkpoint = x.checkpoint
@@ -193,6 +198,10 @@ func (x *execution) checkpoint(e host.CheckpointEvent) {
 	}
 	switch e.Kind {
 	case host.CheckpointMade:
+		if e.Host.Phase() == txn.RollingBack {
+			x.figures.Reverts++
+			return
+		}
 		x.figures.Transactions++
 	case host.CheckpointCommitted:
 		x.figures.Commits++
@@ -206,6 +215,9 @@ func (x *execution) heard(f fault.Fault, begins, ends bool) {
 	kind, _ := fault.Find(f.Kind)
 	if begins {
 		x.figures.Faults++
+		if f.Kind == "crash" || f.Kind == "time-travel" {
+			x.figures.Crashes++
+		}
 	}
 	x.rules.Tell(oracle.Event{Node: f.Target, What: oracle.Fault{Kind: f.Kind, On: begins && !kind.Instant(), End: ends}})
 }
