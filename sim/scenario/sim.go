@@ -14,6 +14,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
 	"github.com/nmstate/kubernetes-nmstate/sim/network"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
@@ -35,6 +36,9 @@ const (
 type Sim struct {
 	*cluster.Cluster
 
+	// Rules of the design, at work on every step; what breaks one fails the world.
+	Rules *oracle.Set
+
 	began   time.Duration
 	applies map[string]int
 	// phases that each node has entered since Watch.
@@ -43,6 +47,8 @@ type Sim struct {
 	last   []string
 	// cut nodes, by what is out of their reach.
 	cut map[string]bool
+	// gone are the faults at work, as the rules were told.
+	gone [][2]string
 }
 
 // Simulate makes the cluster of a scenario and waits until every node has
@@ -62,11 +68,11 @@ func Simulate(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
 	if s.Centralized {
 		mode = cluster.Centralized
 	}
-	b.Cluster = cluster.New(ctx, w, cluster.Options{Topology: topology, Mode: mode, Spare: len(s.Topology.Later)})
+	watch := oracle.NewWatch()
+	watch.Checkpoint = b.checkpoint
+	b.Cluster = cluster.New(ctx, w, cluster.Options{Topology: topology, Mode: mode, Spare: len(s.Topology.Later), Watch: watch})
+	b.Rules = watch.Begin(b.Cluster, w.Fail, oracle.All()...)
 	b.API.Written(b.wrote)
-	for _, n := range b.Nodes() {
-		b.follow(n)
-	}
 	reported, err := b.Until(ctx, simPatience, func() (bool, error) {
 		all := true
 		for _, n := range b.Nodes() {
@@ -97,20 +103,23 @@ func InSimulator(ctx context.Context, s *Scenario, seed uint64, told func(line s
 		return "", 0, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	picture, err := Run(ctx, s, b, told)
+	if err == nil {
+		err = b.Rules.AtRest()
+	}
 	return picture, w.Hash(), err
 }
 
-// follow counts what a node's host does.
-func (b *Sim) follow(n *cluster.Node) {
-	before := n.Host.OnCheckpoint
-	n.Host.OnCheckpoint = func(e host.CheckpointEvent) {
-		if before != nil {
-			before(e)
-		}
-		if e.Kind == host.CheckpointMade && e.Owner != "" {
-			b.applies[e.Host.Name]++
-		}
+// checkpoint counts applies, of which each begins with one.
+func (b *Sim) checkpoint(e host.CheckpointEvent) {
+	if e.Kind == host.CheckpointMade && e.Owner != "" {
+		b.applies[e.Host.Name]++
 	}
+}
+
+// fault tells the rules what the scenario does, by the names of sim/fault: for
+// a moment, or until it is told to end.
+func (b *Sim) fault(kind, target string, on, end bool) {
+	b.Rules.Tell(oracle.Event{Node: target, What: oracle.Fault{Kind: kind, On: on, End: end}})
 }
 
 // hear reads the phases from production's log, where one is told once it is
@@ -271,6 +280,7 @@ func (b *Sim) Told(_ context.Context, kind, name string) ([]Told, error) {
 func (b *Sim) Ready(_ context.Context, node string, ready bool) error {
 	n, err := b.node(node)
 	if err == nil {
+		b.fault("node-not-ready", node, !ready, ready)
 		n.SetReady(ready)
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
 	"github.com/nmstate/kubernetes-nmstate/sim/network"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 )
 
 // Process carries out what a person or a kubelet does.
@@ -30,6 +31,7 @@ func (b *Sim) Process(ctx context.Context, verb, part, node string) error {
 	if part == "networkmanager" {
 		return b.networkManager(ctx, verb, n.Host)
 	}
+	b.fault("crash", node, verb == "stop", verb == "start")
 	switch verb {
 	case "kill":
 		n.KillHandler()
@@ -45,6 +47,7 @@ func (b *Sim) Process(ctx context.Context, verb, part, node string) error {
 
 // controllers: those that are stopped are out of everybody's reach.
 func (b *Sim) controllers(verb string) {
+	b.fault("leader-change", oracle.Controllers, verb == "stop", verb == "start")
 	for _, r := range b.Replicas {
 		switch verb {
 		case "kill", "restart":
@@ -58,6 +61,7 @@ func (b *Sim) controllers(verb string) {
 // apiServer that is stopped reaches nobody.
 func (b *Sim) apiServer(verb string) error {
 	away := verb == "stop" || verb == "kill"
+	b.fault("api-server-away", "", away, !away)
 	for _, n := range b.Nodes() {
 		network.Effects{Cluster: b.Network}.Partition(n.Name, away, away)
 	}
@@ -68,6 +72,7 @@ func (b *Sim) apiServer(verb string) error {
 }
 
 func (b *Sim) networkManager(ctx context.Context, verb string, h *host.Host) error {
+	b.fault("nm-restart", h.Name, verb == "stop" || verb == "kill", verb == "start")
 	switch verb {
 	case "kill", "stop":
 		h.StopNetworkManager()
@@ -87,6 +92,7 @@ func (b *Sim) Reboot(ctx context.Context, node string) error {
 	if err != nil {
 		return err
 	}
+	b.fault("reboot", node, false, false)
 	n.Reboot(rebootTakes)
 	_, err = b.Until(ctx, time.Minute, func() (bool, error) { return n.Host.On(), nil })
 	return err
@@ -99,6 +105,7 @@ func (b *Sim) Mode(_ context.Context, centralized bool) error {
 		mode = cluster.Centralized
 	}
 	if mode != b.Cluster.Mode() {
+		b.fault("crash", "", false, false)
 		b.SwitchMode(mode)
 	}
 	return nil
@@ -124,6 +131,8 @@ func (b *Sim) Once(ctx context.Context, node string) (int, string, error) {
 // Cut takes something out of a node's reach, or of everybody's.
 func (b *Sim) Cut(_ context.Context, what, node string) error {
 	effects := network.Effects{Cluster: b.Network}
+	b.fault(what+"-gone", node, true, false)
+	b.gone = append(b.gone, [2]string{what + "-gone", node})
 	switch {
 	case what == "gateway" && node == "":
 		b.Network.Gateway.SetPing(false)
@@ -151,6 +160,10 @@ func (b *Sim) Heal(context.Context) error {
 		b.Network.Block(service, node, false)
 	}
 	clear(b.cut)
+	for _, gone := range b.gone {
+		b.fault(gone[0], gone[1], false, true)
+	}
+	b.gone = nil
 	return nil
 }
 
@@ -158,6 +171,7 @@ func (b *Sim) Heal(context.Context) error {
 func (b *Sim) Carrier(_ context.Context, node, nic string, up bool) error {
 	n, err := b.node(node)
 	if err == nil {
+		b.fault("carrier-loss", node, !up, up)
 		n.SetCable(nic, up)
 	}
 	return err
@@ -169,6 +183,7 @@ func (b *Sim) Plug(_ context.Context, node, nic string, in bool) error {
 	if err != nil {
 		return err
 	}
+	b.fault("carrier-loss", node, !in, in)
 	if !in {
 		h.Unplug(nic)
 		return nil
@@ -183,6 +198,7 @@ func (b *Sim) Drift(_ context.Context, node string, change []string) error {
 	if err != nil {
 		return err
 	}
+	b.fault("drift", node, false, false)
 	did, err := byHand(h, change)
 	if err == nil && !did {
 		err = fmt.Errorf("%q: there is no such thing", strings.Join(change, " "))
@@ -239,7 +255,7 @@ func (b *Sim) AddNode(_ context.Context, number int) error {
 	if n == nil || n.Name != nodeOf(number).Name {
 		return fmt.Errorf("node %d is not the next one", number)
 	}
-	b.follow(n)
+	b.fault("node-added", n.Name, false, false)
 	return nil
 }
 
@@ -248,6 +264,7 @@ func (b *Sim) RemoveNode(_ context.Context, node string) error {
 	if _, err := b.node(node); err != nil {
 		return err
 	}
+	b.fault("node-removed", node, false, false)
 	b.Remove(node)
 	return nil
 }
