@@ -116,6 +116,9 @@ Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`
   # A run that was kept
   sim -run sim/testdata/seed-7.json
 
+  # A scenario of sim/scenario, or of a file; with a seed, other latencies
+  sim -scenario a-bridge-takes-a-nic
+
   # A good policy rolled out over a large cluster
   sim -rollout -nodes 1000`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -166,7 +169,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 
 func (o *options) check() error {
 	modes := 0
-	for _, is := range []bool{o.seedSet, o.seeds > 0, o.file != "", o.rollout, o.parts.any()} {
+	for _, is := range []bool{o.seedSet && o.parts.scenario == "", o.seeds > 0, o.file != "", o.rollout, o.parts.any()} {
 		if is {
 			modes++
 		}

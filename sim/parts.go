@@ -25,6 +25,9 @@ func (p *parts) any() bool { return p.scenario != "" || p.sweep }
 
 func (*parts) names() string { return "-scenario FILE, -sweep" }
 
-func (*parts) run(context.Context, io.Writer, *options) error {
-	return errors.New("scenarios and the sweep are not there yet")
+func (p *parts) run(ctx context.Context, out io.Writer, o *options) error {
+	if p.scenario != "" {
+		return o.play(ctx, out)
+	}
+	return errors.New("the sweep is not there yet")
 }

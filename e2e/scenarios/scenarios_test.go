@@ -14,10 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/go-logr/logr"
-
+	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
 )
@@ -117,14 +118,35 @@ func runOn(t *testing.T, f *fleet, s *scenario.Scenario) {
 	picture, err := scenario.Run(t.Context(), s, l, func(line string) { t.Log(line) })
 	if err != nil {
 		if folder := os.Getenv("NMSTATE_ARTIFACTS"); folder != "" {
-			_ = os.MkdirAll(folder, 0o755)
+			keepLogs(t, f, filepath.Join(folder, s.Name))
 		}
 		if err := f.drop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 		t.Fatal(err)
 	}
-	_ = picture
+	t.Log("\n" + picture)
+	compare(t, s, picture)
+}
+
+// compare holds the end against the simulator's: a difference is a bug of one
+// of them.
+func compare(t *testing.T, s *scenario.Scenario, onTheLab string) {
+	t.Helper()
+	played, err := scenario.Play(t.Context(), s, scenario.Playing{Seed: 1})
+	if err != nil {
+		t.Fatalf("in the simulator: %v", err)
+	}
+	if diff := cmp.Diff(strings.Split(played.Picture, "\n"), strings.Split(onTheLab, "\n")); diff != "" {
+		t.Errorf("it ends in another way than in the simulator (-):\n%s", diff)
+	}
+}
+
+func keepLogs(t *testing.T, f *fleet, folder string) {
+	t.Helper()
+	if err := cluster.SaveLogs(f.root, f.name, folder); err != nil {
+		t.Error(err)
+	}
 }
 
 // lacks tries whether this machine has a feature, in a network namespace that

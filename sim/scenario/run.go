@@ -3,7 +3,6 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,9 +49,6 @@ func Run(ctx context.Context, s *Scenario, b Backend, said func(line string)) (s
 	end, err := settled(ctx, b, &s.Topology)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", s.Name, err)
-	}
-	for line := range strings.Lines(end) {
-		said("            | " + strings.TrimRight(line, "\n"))
 	}
 	return end, nil
 }

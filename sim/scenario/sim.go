@@ -88,11 +88,31 @@ func Simulate(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
 	return b, err
 }
 
-// InSimulator runs a scenario on a cluster of its own, with the latencies of a
-// quiet cluster, and returns the picture of its end and the hash of its trace.
-func InSimulator(ctx context.Context, s *Scenario, seed uint64, told func(line string)) (string, uint64, error) {
-	w := world.New(seed)
+// Playing is how a scenario is played in the simulator.
+type Playing struct {
+	Seed uint64
+	// Sink gets the trace, and Said the transcript; nil for nobody.
+	Sink func(world.Line)
+	Said func(line string)
+	// Ways: who reaches what is in the trace.
+	Ways bool
+}
+
+// Played is how it went.
+type Played struct {
+	// Picture of the end.
+	Picture string
+	// Hash of the trace, and how long it took by the virtual clock.
+	Hash uint64
+	Took time.Duration
+}
+
+// Play runs a scenario on a simulated cluster of its own, with the latencies of
+// a quiet cluster and the rules at work. The transcript is in the trace, too.
+func Play(ctx context.Context, s *Scenario, how Playing) (Played, error) {
+	w := world.New(how.Seed)
 	defer w.Close()
+	w.Sink = how.Sink
 	chance := w.Rand("latency")
 	w.Interpose = func(world.Call) world.Verdict {
 		draw := func() time.Duration { return time.Duration(chance.IntN(5000)) * time.Microsecond }
@@ -100,13 +120,21 @@ func InSimulator(ctx context.Context, s *Scenario, seed uint64, told func(line s
 	}
 	b, err := Simulate(ctx, s, w)
 	if err != nil {
-		return "", 0, fmt.Errorf("%s: %w", s.Name, err)
+		return Played{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	picture, err := Run(ctx, s, b, told)
+	if how.Ways {
+		b.ShowWays()
+	}
+	picture, err := Run(ctx, s, b, func(line string) {
+		w.Trace("", "step", strings.TrimSpace(line))
+		if how.Said != nil {
+			how.Said(line)
+		}
+	})
 	if err == nil {
 		err = b.Rules.AtRest()
 	}
-	return picture, w.Hash(), err
+	return Played{picture, w.Hash(), w.Elapsed()}, err
 }
 
 // checkpoint counts applies, of which each begins with one.

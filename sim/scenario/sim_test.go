@@ -19,15 +19,15 @@ func TestInTheSimulator(t *testing.T) {
 			first := ""
 			for seed := range uint64(4) {
 				var lines []string
-				picture, _, err := InSimulator(t.Context(), s, seed+1, func(line string) { lines = append(lines, line) })
+				played, err := Play(t.Context(), s, Playing{Seed: seed + 1, Said: func(line string) { lines = append(lines, line) }})
 				if err != nil {
 					t.Fatalf("seed %d: %v\n%s", seed+1, err, strings.Join(lines, "\n"))
 				}
 				if first == "" {
-					first = picture
+					first = played.Picture
 				}
-				if picture != first && !chosenByChance(s) {
-					t.Errorf("seed %d leads to another end:\n%s\nthan seed 1:\n%s", seed+1, picture, first)
+				if played.Picture != first && !chosenByChance(s) {
+					t.Errorf("seed %d leads to another end:\n%s\nthan seed 1:\n%s", seed+1, played.Picture, first)
 				}
 			}
 		})
@@ -44,11 +44,11 @@ func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	}
 	for _, s := range all[:5] {
 		run := func() string {
-			picture, hash, err := InSimulator(t.Context(), s, 7, nil)
+			played, err := Play(t.Context(), s, Playing{Seed: 7})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return fmt.Sprintf("%x\n%s", hash, picture)
+			return fmt.Sprintf("%x\n%s", played.Hash, played.Picture)
 		}
 		if first, again := run(), run(); first != again {
 			t.Errorf("%s: %s\nthen %s", s.Name, first, again)
