@@ -31,6 +31,7 @@
 //	node        node       "added", "removed", "label x=y"
 //	leader      process    "elected", "lost"
 //	phase       ""         of the run: "safety", "liveness"
+//	step        ""         a line of a scenario that is carried out
 //	violation   node or "" RULE: message               (oracles)
 //	fail        ""         what ended the run          (world.World.Fail)
 //	others                 are in the trace, and not on the timeline

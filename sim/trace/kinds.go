@@ -14,6 +14,7 @@ const (
 	Node      = "node"
 	Leader    = "leader"
 	Phase     = "phase"
+	Step      = "step"
 	Violation = "violation"
 	Fail      = "fail"
 )

@@ -73,7 +73,7 @@ func (r *Recorder) Line(l world.Line) {
 		r.fault(row, l)
 	case Violation, Fail:
 		r.record.Violations = append(r.record.Violations, l)
-	case Host, Policy, Node, Leader, Phase:
+	case Host, Policy, Node, Leader, Phase, Step:
 		row.mark(l)
 	default:
 		if slices.Contains(ports, l.What) {

@@ -50,6 +50,14 @@
   const when = (begin, end, open) =>
     clock(begin) + " – " + (open ? "the end of the run" : clock(end)) + " (" + lasting(end - begin) + (open ? ", open" : "") + ")";
 
+  // brief is what fits beside a mark: what it is, without when and where.
+  function brief(kind, text) {
+    const parts = text.split(": ");
+    if (kind === "killed") return kind;
+    if (kind === "fault") return /^[0-9]+ /.test(text) ? parts[parts.length - 1] : parts[0];
+    return text.replace(/^#[0-9]+ at [^:]*: /, "");
+  }
+
   // lanes gives each span the first lane that is free.
   function lanes(spans, most) {
     const ends = [];
@@ -85,7 +93,7 @@
     // In a large picture the marks lie on the faults.
     const lane = lanes(row.faults, compact ? 2 : 4), high = compact ? 9 : 14;
     row.faults.forEach(([begin, end, open, kind, text], i) => {
-      const bar = make(track, compact ? "f thin" : "f", compact ? "" : kind + (text ? ": " + text : ""));
+      const bar = make(track, compact ? "f thin" : "f", compact ? "" : kind);
       place(bar, begin, end, top + high * lane[i]);
       thing(bar, row, begin, end, row.name + ": fault " + kind, when(begin, end, open), text);
     });
@@ -94,8 +102,7 @@
 
     row.marks.forEach(([at, who, kind, text], i) => {
       const next = i + 1 < row.marks.length ? row.marks[i + 1][0] : length;
-      const words = kind === "killed" ? kind : text;
-      const mark = make(track, "m " + kind, compact ? "" : words);
+      const mark = make(track, "m " + kind, compact ? "" : brief(kind, text));
       place(mark, at, next, top);
       mark.style.left = "max(5px, " + percent(at) + ")";
       thing(mark, row, at, at, (who || row.name) + ": " + kind, clock(at), text);
@@ -388,30 +395,6 @@
     ticks();
   }
 
-  function legend() {
-    const box = document.querySelector(".legend");
-    const group = (title, items) => {
-      box.appendChild(document.createElement("b")).textContent = title;
-      for (const [className, words, inside] of items) {
-        const item = box.appendChild(document.createElement("span"));
-        const sample = item.appendChild(document.createElement("i"));
-        sample.className = className;
-        sample.textContent = inside || "";
-        item.append(words);
-      }
-    };
-    group("Transactions, by how they ended", [["t Committed", "committed"], ["t RolledBack", "rolled back"], ["t RollbackIncomplete", "rollback incomplete"],
-      ["t Refused", "refused"], ["t Superseded", "superseded"], ["t open", "still open"], ["t", "lost with its process"]]);
-    group("Their phases, at the foot of the bar", ["Baseline", "Arming", "Applying", "Probing", "Committing", "RollingBack", "Settling"]
-      .map(phase => ["phase " + phase, phase]).concat([["phase Down", "nobody there: the handler is dead"]]));
-    group("Below: the handler's life, then the way to gateway, DNS, API server", [["l", "lives"], ["r", "reachable"], ["c", "cut"]]);
-    group("Faults and events", [["f", "lasts"], ["m fault", "fault"], ["m killed", "killed"], ["m host", "host"], ["m policy", "policy"], ["m leader", "leader"],
-      ["m phase", "phase of the run"], ["m node", "node"]]);
-    group("Keys", []);
-    box.append("+ − zoom, 0 all, ← → pan, n p violations, / filter, Esc close. Wheel on the time axis, or Ctrl and wheel: zoom; Shift and wheel, or drag: pan. " +
-      "A click on anything shows the trace around it.");
-  }
-
   // #at=SECONDS&span=SECONDS&row=NAME opens the page there.
   function goTo() {
     const wanted = new URLSearchParams(location.hash.slice(1));
@@ -423,7 +406,6 @@
   for (const row of rows) drawRow(row, compact);
   make(make($("rows"), "filler"), "name");
   drawViolations();
-  legend();
   listen();
   overview();
   goTo();

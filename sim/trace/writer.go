@@ -67,7 +67,7 @@ func (w *Writer) Err() error { return w.err }
 // colours by kind, as terminals number them.
 var colours = map[string]string{
 	Fault: "35", Killed: "35", Start: "36", Host: "36", Error: "31", Reach: "33",
-	Policy: "34", Leader: "34", Phase: "1", Violation: "1;31", Fail: "1;31",
+	Policy: "34", Leader: "34", Phase: "1", Step: "1", Violation: "1;31", Fail: "1;31",
 }
 
 func (w *Writer) shows(l world.Line) bool {
