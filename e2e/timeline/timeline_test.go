@@ -177,7 +177,11 @@ func pictured(t *testing.T, browser string, record *trace.Record, width int) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, scheme := range []string{"light", "dark"} {
+	schemes := []string{"light", "dark"}
+	if width < 1280 {
+		schemes = schemes[:1]
+	}
+	for _, scheme := range schemes {
 		name := filepath.Join(folder, fmt.Sprintf("%d-rows-%d-%s.png", len(record.Rows), width, scheme))
 		run(t, browser, fmt.Sprintf("--window-size=%d,900", max(width, 400)), "--screenshot="+name,
 			fmt.Sprintf("--blink-settings=preferredColorScheme=%d", slices.Index([]string{"dark", "light"}, scheme)),
