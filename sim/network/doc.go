@@ -10,12 +10,13 @@
 //	node2 eth0 ─┼─ switch lan ─ gateway ───┼─ other targets
 //	   br0 ─ bond0 ─ eth0, eth1            └─ lan2 ─ node201 …
 //
-// A packet leaves by the longest prefix and the lowest metric, through a link
+// A packet leaves by the rules, the longest prefix and the lowest metric, through a link
 // that is up, down its layers (VLAN, bond, bridge) to a NIC in a switch; the next
 // hop is whoever answers for the address in that broadcast domain; and
 // what arrives must find its way back.
 //
 // What is not modelled: hosts that forward frames between switches (a bridge of
 // a host never joins two switches for others), spanning tree, LACP of the
-// switch, VXLAN tunnels, packet sizes, policy routing.
+// switch, VXLAN tunnels, packet sizes, rules of policy routing about marks and
+// links of arrival.
 package network

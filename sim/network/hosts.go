@@ -144,12 +144,55 @@ func stackOf(h *host.Host) *Stack {
 	for _, r := range h.Routes() {
 		s.Routes = append(s.Routes, Route{Destination: r.To, Gateway: r.Via, Link: r.Dev, Metric: r.Metric, Table: r.Table, Rejects: r.Dev == ""})
 	}
+	for _, r := range h.Rules() {
+		if rule, is := ruleOf(r); is {
+			s.Rules = append(s.Rules, rule)
+		}
+	}
 	for _, said := range h.NameServers() {
 		if a, err := netip.ParseAddr(said); err == nil {
 			s.NameServers = append(s.NameServers, a)
 		}
 	}
 	return s
+}
+
+// ruleOf reads a rule; false for one that is about packets of others only: with
+// a mark, or that came in by a link.
+func ruleOf(t map[string]any) (Rule, bool) {
+	in, _ := t["iif"].(string)
+	if t["fwmark"] != nil || in != "" && in != "lo" {
+		return Rule{}, false
+	}
+	action, _ := t["action"].(string)
+	rule := Rule{Priority: whole(t["priority"]), Table: whole(t["route-table"]), Rejects: action != ""}
+	if rule.Table == 0 {
+		rule.Table = Main
+	}
+	from, fromOK := prefixOf(t["ip-from"])
+	to, toOK := prefixOf(t["ip-to"])
+	rule.From, rule.To = from, to
+	switch {
+	case to.IsValid():
+	case t["family"] == "ipv6":
+		rule.To = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
+	default:
+		rule.To = netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+	}
+	return rule, fromOK && toOK
+}
+
+// prefixOf reads a prefix, or an address; nothing is all.
+func prefixOf(value any) (netip.Prefix, bool) {
+	written, _ := value.(string)
+	if written == "" {
+		return netip.Prefix{}, true
+	}
+	if a, err := netip.ParseAddr(written); err == nil {
+		return netip.PrefixFrom(a, a.BitLen()), true
+	}
+	p, err := netip.ParsePrefix(written)
+	return p, err == nil
 }
 
 // linkOf is a host's link. An OVS bridge gets another name, since an interface may
@@ -242,10 +285,13 @@ func portVLAN(vlan map[string]any) *PortVLAN {
 	return port
 }
 
-func number(value any) uint16 {
-	n, err := strconv.ParseUint(fmt.Sprint(value), 10, 16)
+// number is a VLAN's id.
+func number(value any) uint16 { return uint16(whole(value) & 0xfff) } //nolint:gosec // It has 12 bits.
+
+func whole(value any) int {
+	n, err := strconv.Atoi(fmt.Sprint(value))
 	if err != nil {
 		return 0
 	}
-	return uint16(n)
+	return n
 }

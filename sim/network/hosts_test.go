@@ -231,6 +231,24 @@ interfaces:
 routes:
   config:
   - {destination: 192.0.2.1/32, next-hop-address: 192.0.2.99, next-hop-interface: eth0}`, "nobody in switch lan answers node1 for 192.0.2.99"},
+		"a rule whose table leads elsewhere": {`
+routes:
+  config:
+  - {destination: 192.0.2.0/24, next-hop-address: 192.0.2.99, next-hop-interface: eth0, table-id: 100}
+route-rules:
+  config:
+  - {priority: 1000, ip-to: 192.0.2.0/24, route-table: 100}`, "nobody in switch lan answers node1 for 192.0.2.99"},
+		"a rule whose table is empty": {`
+route-rules:
+  config:
+  - {priority: 1000, ip-to: 192.0.2.0/24, route-table: 100}`, ""},
+		"a rule about what others send": {`
+routes:
+  config:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.99, next-hop-interface: eth0, table-id: 100}
+route-rules:
+  config:
+  - {priority: 1000, ip-from: 203.0.113.0/24, route-table: 100}`, ""},
 		"a trunk port that lets everything pass": {`
 interfaces:
   - name: top

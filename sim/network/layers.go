@@ -15,7 +15,12 @@ type view struct {
 	local []local
 	// routes, those of addresses included.
 	routes []hop
+	// rules that come before the one for Main, by their priorities.
+	rules []Rule
 }
+
+// mainPriority is that of the kernel's rule for Main (linux/fib_rules.h).
+const mainPriority = 32766
 
 // local is an address at which packets arrive.
 type local struct {
@@ -49,6 +54,12 @@ func look(m *member) *view {
 			v.routes = append(v.routes, hop{r, i})
 		}
 	}
+	for _, r := range s.Rules {
+		if r.Priority < mainPriority {
+			v.rules = append(v.rules, r)
+		}
+	}
+	slices.SortStableFunc(v.rules, func(a, b Rule) int { return a.Priority - b.Priority })
 	return v
 }
 

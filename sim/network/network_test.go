@@ -281,6 +281,16 @@ func TestAGatewayIsReachedOrTheReasonSaysWhyNot(t *testing.T) {
 		}, "node1 has no route to 198.51.100.10"},
 		"a dummy": {over(network.Link{Name: "top", Kind: "dummy"}, untouched), "node1: top, a dummy, leads nowhere"},
 
+		"a rule rejects": {func(_ *testing.T, _ *network.Cluster, n, _ *station) {
+			n.edit(func(k *network.Stack) {
+				k.Rules = []network.Rule{{Priority: 5, To: prefix("198.51.100.0/24"), Table: network.Main, Rejects: true}}
+			})
+		}, "node1 has no route to 198.51.100.10"},
+		"a rule rejects what comes after the main table": {func(_ *testing.T, _ *network.Cluster, n, _ *station) {
+			n.edit(func(k *network.Stack) {
+				k.Rules = []network.Rule{{Priority: 32767, Table: network.Main, Rejects: true}}
+			})
+		}, ""},
 		"one way is blocked": {func(_ *testing.T, c *network.Cluster, _, _ *station) { c.Block("node1", "api", true) },
 			"what node1 sends to api is lost on the way"},
 		"the other way is blocked": {func(_ *testing.T, c *network.Cluster, _, _ *station) { c.Block("api", network.Everybody, true) },

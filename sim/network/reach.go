@@ -167,7 +167,7 @@ func (n *Network) forwards(m *member, p *packet) *Cut {
 
 // leave finds the route and the next hop, and what the packet is sent from.
 func (m *member) leave(p *packet, table, hops int) (r hop, next netip.Addr, cut *Cut) {
-	r, found := m.view.route(table, p.to)
+	r, found := m.view.ruled(table, p.source, p.to)
 	if !found || r.Rejects {
 		said := Unreachable
 		if hops > 0 {
@@ -256,6 +256,25 @@ func (v *view) has(a netip.Addr) int {
 
 func (v *view) hasOn(link int, a netip.Addr) bool {
 	return slices.ContainsFunc(v.local, func(l local) bool { return l.link == link && l.address == a })
+}
+
+// ruled finds a route by the rules, in the order of their priorities; in a VRF there
+// are none.
+func (v *view) ruled(table int, from, to netip.Addr) (hop, bool) {
+	if table == Main {
+		for _, r := range v.rules {
+			if !r.matches(from, to) {
+				continue
+			}
+			if r.Rejects {
+				return hop{}, false
+			}
+			if found, is := v.route(r.Table, to); is {
+				return found, true
+			}
+		}
+	}
+	return v.route(table, to)
 }
 
 // route finds the longest prefix, then the lowest metric, then the first.

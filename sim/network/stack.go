@@ -25,6 +25,8 @@ type Stack struct {
 	Links []Link
 	// Routes of all tables, without those that addresses bring (see Address).
 	Routes []Route
+	// Rules of policy routing, beside the one that asks Main in the end.
+	Rules []Rule
 	// NameServers in the order in which they are asked: the global ones where
 	// there are any, otherwise those of the interfaces.
 	NameServers []netip.Addr
@@ -122,6 +124,21 @@ type Route struct {
 	Source netip.Addr
 	// Rejects: blackhole, unreachable and prohibit.
 	Rejects bool
+}
+
+// Rule of policy routing: packets that it is about ask its table first.
+type Rule struct {
+	Priority int
+	// From and To are not valid for all packets. A packet that a host sends of
+	// its own has no source yet when it looks for a route.
+	From, To netip.Prefix
+	Table    int
+	// Rejects: blackhole, unreachable and prohibit.
+	Rejects bool
+}
+
+func (r Rule) matches(from, to netip.Addr) bool {
+	return (!r.From.IsValid() || from.IsValid() && r.From.Contains(from)) && (!r.To.IsValid() || r.To.Contains(to))
 }
 
 func (r Route) table() int {
