@@ -175,6 +175,9 @@ func (h *Host) randomMAC() string {
 // a profile said one, or what it has.
 func (h *Host) mtuOf(e *edit, l *Link, p *profile) int {
 	if mtu, ok := whole(p.said["mtu"]); ok && mtu > 0 {
+		if base := e.link(baseOf(p.said), false); base != nil && (p.kind == "vlan" || p.kind == "mac-vlan") {
+			return min(mtu, base.MTU)
+		}
 		return mtu
 	}
 	if l.Said["mtu"] == nil {

@@ -13,7 +13,7 @@ import (
 
 // apply is one run of nmstate:
 //
-//	refuse ─► checkpoint, armed ─► settings on disk ─► activate one by one ─► verify
+//	refuse ─► checkpoint, armed ─► settings on disk ─► end, activate one by one ─► verify
 //	                                     │ error: nmstate rolls back itself ◄──┘
 //
 // Killed between two steps it leaves what it has done, and the checkpoint.
@@ -112,8 +112,14 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 	}
 	h.settings = d.settings
 	h.changed()
-	for i, p := range d.activate {
+	for i, p := range d.end {
 		if err := a.between(ctx, i); err != nil {
+			return err
+		}
+		h.deactivate(p.name, p.userspace(), p.kind)
+	}
+	for i, p := range d.activate {
+		if err := a.between(ctx, len(d.end)+i); err != nil {
 			return err
 		}
 		if err := h.activate(p); err != nil {
@@ -124,18 +130,12 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 			return fmt.Errorf("activating: %w", err)
 		}
 	}
-	for i, p := range d.end {
-		if err := a.between(ctx, len(d.activate)+i); err != nil {
-			return err
-		}
-		h.deactivate(p.name, p.userspace(), p.kind)
-	}
 	if d.rulesChanged && !same(h.kernel.rules, h.settings.rules) || d.hostChanged && h.kernel.hostname != h.settings.hostname {
 		e := h.kernel.edit()
 		e.rules, e.hostname = slices.Clone(h.settings.rules), h.settings.hostname
 		h.put(e)
 	}
-	return a.verify(ctx)
+	return a.verify(ctx, d)
 }
 
 // between is the time between two activations, and what may go wrong then.
@@ -172,7 +172,7 @@ func (a *apply) ended() error {
 
 // verify reads the state back, as nmstate does, and gives the checkpoint its
 // whole time again.
-func (a *apply) verify(ctx context.Context) error {
+func (a *apply) verify(ctx context.Context, d *plan) error {
 	h := a.host
 	if err := a.step(ctx); err != nil {
 		return err
@@ -193,16 +193,24 @@ func (a *apply) verify(ctx context.Context) error {
 		}
 	}
 	missing := state.Missing(a.desired, h.Show())
-	if len(missing) == 0 {
-		return nil
+	for try := 0; len(missing) > 0 && try < 2; try++ {
+		if err := a.wait(ctx, verifyTimeout/2); err != nil {
+			return err
+		}
+		if err := a.ended(); err != nil {
+			return err
+		}
+		if missing = state.Missing(a.desired, h.Show()); len(missing) > 0 && try == 0 {
+			h.refresh(a.checkpoint, a.life)
+			for _, p := range d.activate {
+				h.autoconnect(p) // nmstate begins once more.
+			}
+		}
 	}
-	if err := a.wait(ctx, verifyTimeout); err != nil {
-		return err
+	if len(missing) > 0 {
+		return fmt.Errorf("VerificationError: %s", missing[0])
 	}
-	if missing = state.Missing(a.desired, h.Show()); len(missing) == 0 {
-		return nil
-	}
-	return fmt.Errorf("VerificationError: %s", missing[0])
+	return nil
 }
 
 // takeBack is what nmstate does of its own accord when it fails: unless it was

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
@@ -47,7 +48,7 @@ func (h *Host) startNetworkManager() {
 }
 
 func samePointer(a, b tree) bool {
-	return len(a) == len(b) && fmt.Sprintf("%p", a) == fmt.Sprintf("%p", b)
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
 // stopNetworkManager ends it: its checkpoints are lost, the kernel stays.

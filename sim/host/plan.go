@@ -45,14 +45,19 @@ func (h *Host) planned(desired state.State) (*plan, error) {
 	if err := d.portsOf(wanted); err != nil {
 		return nil, err
 	}
+	d.withParents(wanted)
 	if err := d.check(wanted); err != nil {
 		return nil, err
 	}
 	for _, key := range sortedKeys(wanted) {
 		d.take(wanted[key])
 	}
+	d.node()
+	for i, p := range d.activate {
+		d.activate[i] = d.settings.profile(p.name, p.userspace())
+	}
 	d.activate = h.inOrderOf(d.settings, d.activate)
-	return d, d.node()
+	return d, nil
 }
 
 // wish is a profile in the making.
@@ -63,8 +68,12 @@ type wish struct {
 	said       tree
 	routes     []Route
 	absent     bool
+	// explicit is what the desired state itself says of it.
+	explicit tree
 	// taken is the controller that lists it among its ports.
 	taken string
+	// port of a bridge or bond, where it can have no addresses.
+	port bool
 	// implied: it is only there because something else names it.
 	implied bool
 }
@@ -109,8 +118,11 @@ func (d *plan) wish(wanted map[string]*wish, one state.Interface) error {
 			said["mac-address"] = l.MAC
 		}
 	}
+	w.explicit = said
+	before := w.said
 	w.said = mergedInterface(w.said, said)
 	w.said["name"], w.said["type"] = name, kind
+	w.keepLease(before)
 	return nil
 }
 
@@ -189,6 +201,24 @@ func mergedInterface(base, over tree) tree {
 	return result
 }
 
+// keepLease: where DHCP is switched off and no address is given, the leased
+// one becomes the configured one.
+func (w *wish) keepLease(before tree) {
+	for _, family := range []string{"ipv4", "ipv6"} {
+		was, now := &profile{said: before}, &profile{said: w.said}
+		if w.link == nil || !was.dynamic(family) || !now.enabled(family) || now.dynamic(family) || now.family(family)["address"] != nil {
+			continue
+		}
+		var addresses []any
+		for _, a := range w.link.Addresses {
+			if familyOf(a.Prefix.Addr()) == family {
+				addresses = append(addresses, tree{"ip": a.Prefix.Addr().String(), "prefix-length": a.Prefix.Bits()})
+			}
+		}
+		w.said[family] = merged(now.family(family), tree{"address": addresses})
+	}
+}
+
 // portsOf has the ports of the wished controllers follow.
 func (d *plan) portsOf(wanted map[string]*wish) error {
 	for _, key := range sortedKeys(wanted) {
@@ -201,17 +231,17 @@ func (d *plan) portsOf(wanted map[string]*wish) error {
 			link := d.host.kernel.link(name, false)
 			port := wanted[name]
 			if port == nil {
-				kind := "ethernet"
+				kind := "ovs-interface" // nmstate makes such a port by itself.
 				switch {
 				case link != nil:
 					kind = link.Type
-				case w.kind == "ovs-bridge":
-					kind = "ovs-interface"
+				case w.kind != "ovs-bridge":
+					return invalid("Controller interface %s is holding unknown port %s", w.name, name)
 				}
 				port = d.wishFor(wanted, name, kind, link)
 			}
 			if port.taken != "" && port.taken != w.name {
-				return invalid("interface %s is a port of both %s and %s", name, port.taken, w.name)
+				return invalid("Port %s is overbooked by two controller: %s, %s", name, port.taken, w.name)
 			}
 			port.taken = w.name
 			if !port.absent {
@@ -261,64 +291,7 @@ func (d *plan) alone(wanted map[string]*wish, w *wish) {
 	}
 	w.said = merged(w.said, nil)
 	w.said["ipv4"], w.said["ipv6"] = tree{"enabled": false}, tree{"enabled": false}
-}
-
-// check refuses what nmstate refuses before it changes anything.
-func (d *plan) check(wanted map[string]*wish) error {
-	there := func(name string) bool {
-		if w := wanted[name]; w != nil {
-			return !w.absent
-		}
-		return d.host.kernel.link(name, false) != nil
-	}
-	for _, key := range sortedKeys(wanted) {
-		w := wanted[key]
-		if w.absent {
-			continue
-		}
-		if object(w.said["ethernet"])["sr-iov"] != nil {
-			return invalid("NotSupportedError: interface %s: the simulator has no SR-IOV", w.name)
-		}
-		if w.link == nil && !isSoftware(w.kind) {
-			return invalid("interface %s: there is no such %s interface", w.name, w.kind)
-		}
-		if base := baseOf(w.said); base != "" && !there(base) {
-			return invalid("interface %s: its base interface %s is not there", w.name, base)
-		}
-		if err := d.checkMTU(wanted, w); err != nil {
-			return err
-		}
-		for _, family := range []string{"ipv4", "ipv6"} {
-			for _, entry := range objects(object(w.said[family])["address"]) {
-				if _, ok := addressOf(entry); !ok {
-					return invalid("interface %s: %s/%s is no address", w.name, text(entry["ip"]), text(entry["prefix-length"]))
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (d *plan) checkMTU(wanted map[string]*wish, w *wish) error {
-	mtu, said := whole(w.said["mtu"])
-	if !said {
-		return nil
-	}
-	most := 65535
-	if nic, ok := d.host.nic(w.name); ok {
-		most = nic.MaxMTU
-	}
-	if base := wanted[baseOf(w.said)]; base != nil && w.kind == "vlan" {
-		if below, ok := whole(base.said["mtu"]); ok {
-			most = below
-		}
-	} else if base := d.host.kernel.link(baseOf(w.said), false); base != nil && w.kind == "vlan" {
-		most = base.MTU
-	}
-	if mtu > most && w.kind != "loopback" || mtu < 68 && mtu > 0 {
-		return invalid("interface %s: the MTU %d is not between 68 and %d", w.name, mtu, most)
-	}
-	return nil
+	w.port = true
 }
 
 // take puts a wish into the plan, if it changes anything.

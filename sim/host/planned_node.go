@@ -48,6 +48,7 @@ func (h *Host) observed(l *Link) (tree, []Route) {
 // that the routes name.
 func (d *plan) routes(wanted map[string]*wish) error {
 	desired := d.desired.Routes()
+	d.takeOver(wanted, desired)
 	for _, filter := range desired {
 		if !filter.Absent {
 			continue
@@ -70,14 +71,42 @@ func (d *plan) routes(wanted map[string]*wish) error {
 			return err
 		}
 		w := d.wishForDevice(wanted, r.Dev)
-		if w == nil || w.absent {
-			return invalid("route %s: its interface %s is not there", one, r.Dev)
+		if w == nil {
+			return invalid("Route '%s': next hop interface %s not found", one, r.Dev)
 		}
 		w.routes = append(slices.DeleteFunc(slices.Clone(w.routes), func(other Route) bool {
 			return other.To == r.To && other.Via == r.Via && other.Table == r.Table && (!one.HasMetric || other.Metric == r.Metric)
 		}), r)
 	}
 	return nil
+}
+
+// takeOver: nmstate takes routes of the protocol boot for configured ones, and
+// writes them into the profile of an interface whose routes change.
+func (d *plan) takeOver(wanted map[string]*wish, desired []state.Route) {
+	changed := map[string]bool{}
+	for _, one := range desired {
+		switch {
+		case text(one.Tree()["state"]) == "ignore":
+		case !one.Absent:
+			changed[one.NextHopInterface] = true
+		default:
+			for _, r := range d.host.kernel.routes {
+				if (r.Protocol == Boot || r.Protocol == Static) && d.selects(one, r) {
+					changed[r.Dev] = true
+				}
+			}
+		}
+	}
+	for _, r := range d.host.kernel.routes {
+		if r.Protocol != Boot || !changed[r.Dev] {
+			continue
+		}
+		if w := d.wishForDevice(wanted, r.Dev); w != nil {
+			r.Protocol = Static
+			w.routes = append(slices.Clone(w.routes), r)
+		}
+	}
 }
 
 func (d *plan) wishForDevice(wanted map[string]*wish, name string) *wish {
@@ -158,16 +187,10 @@ func (d *plan) route(one state.Route) (Route, error) {
 }
 
 // node are the settings that belong to no interface.
-func (d *plan) node() error {
+func (d *plan) node() {
 	t := d.desired.Tree()
-	if config := object(object(t["dns-resolver"])["config"]); config != nil {
-		d.settings.dns = merged(d.settings.dns, config)
-		if len(texts(d.settings.dns["server"])) == 0 && len(texts(d.settings.dns["search"])) == 0 && len(texts(d.settings.dns["options"])) == 0 {
-			d.settings.dns = nil
-		}
-		if len(config) == 0 {
-			d.settings.dns = nil
-		}
+	if resolver := object(t["dns-resolver"]); resolver["config"] != nil {
+		d.resolver(object(resolver["config"]))
 	}
 	if hostname := object(t["hostname"]); hostname != nil {
 		if name := text(hostname["config"]); name != "" {
@@ -178,7 +201,27 @@ func (d *plan) node() error {
 	d.settings.ovsDB = mergedDB(d.settings.ovsDB, object(t["ovs-db"]))
 	d.settings.ovn = mergedMappings(d.settings.ovn, object(t["ovn"]))
 	d.rules()
-	return nil
+}
+
+// resolver is kept in NetworkManager's global configuration, which hides what
+// profiles and leases bring. Nothing at all takes that of the profiles away, too.
+func (d *plan) resolver(config tree) {
+	dns := merged(d.host.resolverConfig(), config)
+	if len(config) == 0 || len(texts(dns["server"]))+len(texts(dns["search"]))+len(texts(dns["options"])) == 0 {
+		d.settings.dns = nil
+		for _, p := range d.settings.profiles {
+			if len(p.dns)+len(p.search) > 0 {
+				without := *p
+				without.dns, without.search = nil, nil
+				d.settings = d.settings.with(&without)
+				if !slices.ContainsFunc(d.activate, func(other *profile) bool { return other.key() == p.key() }) {
+					d.activate = append(d.activate, &without)
+				}
+			}
+		}
+		return
+	}
+	d.settings.dns = dns
 }
 
 // rules are added; absent ones are filters.
