@@ -211,9 +211,19 @@ func (t *turn) awaitApproval(m *member) {
 }
 
 func (t *turn) write(m *member) {
-	if !equality.Semantic.DeepEqual(m.status, m.enactment.Status) {
+	if !sameStatus(m.status, m.enactment.Status) {
 		t.decision.Statuses = append(t.decision.Statuses, StatusWrite{Name: m.enactment.Name, Status: m.status})
 	}
+}
+
+// sameStatus compares the rendered state byte by byte: by reflection that would
+// cost more than the rest.
+func sameStatus(a, b v1.NodeNetworkConfigurationEnactmentStatus) bool {
+	if !bytes.Equal(a.DesiredState.Raw, b.DesiredState.Raw) {
+		return false
+	}
+	a.DesiredState, b.DesiredState = v1.State{}, v1.State{}
+	return equality.Semantic.DeepEqual(a, b)
 }
 
 func (t *turn) requeue(after time.Duration) {
