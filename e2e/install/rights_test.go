@@ -1,0 +1,229 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane/controlplanetest"
+)
+
+// installed is an API server with the product installed and two nodes.
+type installed struct {
+	*testing.T
+	plane *controlplane.ControlPlane
+	admin client.Client
+}
+
+func newInstalled(t *testing.T, folder string) *installed {
+	t.Helper()
+	i := &installed{T: t, plane: controlplanetest.Start(t, os.Getenv, controlplane.Options{})}
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	i.admin = controlplanetest.Client(t, i.plane, client.Options{Scheme: scheme})
+	i.apply(folder)
+	for _, name := range []string{"a", "b", "a.b"} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		i.must(i.admin.Create(t.Context(), node))
+		i.must(i.admin.Create(t.Context(), stateOf(node)))
+		i.must(i.admin.Create(t.Context(), enactmentOf(node, "old")))
+	}
+	return i
+}
+
+func (i *installed) must(err error) {
+	i.Helper()
+	if err != nil {
+		i.Fatal(err)
+	}
+}
+
+// apply installs, and waits until the API server knows the kinds.
+func (i *installed) apply(folder string) {
+	i.Helper()
+	i.must(Apply(i.Context(), i.admin, build(i, folder)))
+	controlplanetest.Eventually(i, func(ctx context.Context) error {
+		return errors.Join(i.admin.List(ctx, &v1.NodeNetworkStateList{}), i.admin.List(ctx, &v1.NodeNetworkConfigurationEnactmentList{}))
+	})
+}
+
+func ownedBy(node *corev1.Node) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}}
+}
+
+func stateOf(node *corev1.Node) *v1.NodeNetworkState {
+	return &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node.Name, OwnerReferences: ownedBy(node)}}
+}
+
+func enactmentOf(node *corev1.Node, policy string) *v1.NodeNetworkConfigurationEnactment {
+	return &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
+		Name: v1.EnactmentName(node.Name, policy), OwnerReferences: ownedBy(node),
+		Labels: map[string]string{v1.EnactmentPolicyLabel: policy, v1.EnactmentNodeLabel: node.Name},
+	}}
+}
+
+func (i *installed) node(name string) *corev1.Node {
+	i.Helper()
+	node := &corev1.Node{}
+	i.must(i.admin.Get(i.Context(), client.ObjectKey{Name: name}, node))
+	return node
+}
+
+// as is a client with a token of a service account, bound to a pod on the node
+// as a kubelet asks for it; no node: bound to nothing.
+func (i *installed) as(account, node string) client.Client {
+	i.Helper()
+	ask := &authenticationv1.TokenRequest{}
+	if node != "" {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: account + "-", Namespace: "nmstate"},
+			Spec: corev1.PodSpec{
+				NodeName: node, ServiceAccountName: account, Containers: []corev1.Container{{Name: "c", Image: "none"}},
+			},
+		}
+		i.must(i.admin.Create(i.Context(), pod))
+		ask.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
+	}
+	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "nmstate", Name: account}}
+	i.must(i.admin.SubResource("token").Create(i.Context(), owner, ask))
+	config, err := i.plane.RESTConfig()
+	i.must(err)
+	config = rest.AnonymousClientConfig(config)
+	config.BearerToken = ask.Status.Token
+	c, err := client.New(config, client.Options{Scheme: i.admin.Scheme(), Mapper: i.admin.RESTMapper()})
+	i.must(err)
+	return c
+}
+
+// patch is a write that every version of an object takes.
+func patch(subresource string) func(context.Context, client.Client, client.Object) error {
+	return func(ctx context.Context, c client.Client, o client.Object) error {
+		if subresource == "status" {
+			return c.Status().Patch(ctx, o, client.RawPatch("application/merge-patch+json", []byte(`{"status":{}}`)), client.DryRunAll)
+		}
+		return c.Patch(ctx, o, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{}}`)), client.DryRunAll)
+	}
+}
+
+func create(ctx context.Context, c client.Client, o client.Object) error {
+	return c.Create(ctx, o, client.DryRunAll)
+}
+
+func remove(ctx context.Context, c client.Client, o client.Object) error {
+	return c.Delete(ctx, o, client.DryRunAll)
+}
+
+// attempt is a write and what becomes of it; no refusal: it passes.
+type attempt struct {
+	write   func(context.Context, client.Client, client.Object) error
+	object  client.Object
+	refusal string
+}
+
+func (i *installed) try(c client.Client, attempts map[string]attempt) {
+	i.Helper()
+	for sentence, one := range attempts {
+		err := one.write(i.Context(), c, one.object)
+		switch {
+		case one.refusal == "" && err != nil:
+			i.Errorf("%s: %v", sentence, err)
+		case one.refusal != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), one.refusal)):
+			i.Errorf("%s: want it forbidden with\n  %s\ngot %v", sentence, one.refusal, err)
+		}
+	}
+}
+
+func TestAHandlerWritesItsOwnNodeOnly(t *testing.T) {
+	i := newInstalled(t, distributed)
+	a, b, ab := i.node("a"), i.node("b"), i.node("a.b")
+	handler := i.as("nmstate-handler", "a")
+	const state = "the handler of node a may write the NodeNetworkState of its own node only, not "
+	const enactments = "the handler of node a may write the enactments of its own node only, not "
+
+	// What was applied just now counts from a moment later on.
+	controlplanetest.Eventually(t, func(ctx context.Context) error {
+		if err := patch("status")(ctx, handler, stateOf(b)); !apierrors.IsForbidden(err) {
+			return errors.New("the admission policy is not at work yet")
+		}
+		return nil
+	})
+	foreign := enactmentOf(a, "p")
+	foreign.OwnerReferences = ownedBy(b)
+	borrowed := enactmentOf(a, "p")
+	borrowed.OwnerReferences = append(borrowed.OwnerReferences, ownedBy(b)...)
+	approved := enactmentOf(a, "p")
+	approved.Spec.ApprovedGeneration = 1
+	cNode := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "none"}}
+	i.try(handler, map[string]attempt{
+		"its state":                               {patch(""), stateOf(a), ""},
+		"its state's status":                      {patch("status"), stateOf(a), ""},
+		"another's state":                         {patch(""), stateOf(b), state + "b"},
+		"another's state's status":                {patch("status"), stateOf(b), state + "b"},
+		"a state for another node":                {create, stateOf(cNode), state + "c"},
+		"an enactment of its own":                 {create, enactmentOf(a, "p"), ""},
+		"its enactment's status":                  {patch("status"), enactmentOf(a, "old"), ""},
+		"to delete its enactment":                 {remove, enactmentOf(a, "old"), ""},
+		"an enactment of another":                 {create, enactmentOf(b, "p"), enactments + "b.p"},
+		"another's enactment's status":            {patch("status"), enactmentOf(b, "old"), enactments + "b.old"},
+		"to delete another's enactment":           {remove, enactmentOf(b, "old"), enactments + "b.old"},
+		"one of a node whose name begins as ours": {patch("status"), enactmentOf(ab, "old"), enactments + "a.b.old"},
+		"one with another owner":                  {create, foreign, enactments + "a.p"},
+		"one with another owner beside us":        {create, borrowed, enactments + "a.p"},
+		"an approval for itself":                  {create, approved, "the handler of node a may not approve its own enactment a.p"},
+		"an enactment's spec":                     {patch(""), enactmentOf(a, "old"), "cannot patch resource"},
+		"to delete its state":                     {remove, stateOf(a), "cannot delete resource"},
+		"a policy":                                {patch("status"), &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}, "cannot patch resource"},
+		"a node":                                  {patch(""), a, "cannot patch resource"},
+	})
+	i.try(i.as("nmstate-handler", ""), map[string]attempt{
+		"a token of no pod": {patch("status"), stateOf(a), "the token of this handler names no node; it must be that of a pod"},
+	})
+	i.try(i.admin, map[string]attempt{
+		"an administrator is not asked": {patch("status"), stateOf(b), ""},
+	})
+}
+
+func TestWhatTheControllersMayWriteDependsOnTheMode(t *testing.T) {
+	i := newInstalled(t, distributed)
+	a := i.node("a")
+	controllers := i.as("nmstate-controllers", "a")
+	i.try(controllers, map[string]attempt{
+		"an enactment's turn":         {patch(""), enactmentOf(a, "old"), ""},
+		"a node's desired state":      {patch(""), stateOf(a), "cannot patch resource"},
+		"a node's report":             {patch("status"), stateOf(a), "cannot patch resource"},
+		"what an enactment came to":   {patch("status"), enactmentOf(a, "old"), "cannot patch resource"},
+		"an enactment":                {create, enactmentOf(a, "p"), "cannot create resource"},
+		"the rights of their account": {patch(""), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "nmstate", Name: "nmstate-controllers"}}, "cannot patch resource"},
+	})
+	if err := controllers.List(t.Context(), &corev1.SecretList{}); !apierrors.IsForbidden(err) {
+		t.Errorf("listing secrets: want it forbidden, got %v", err)
+	}
+
+	i.apply(centralized)
+	controlplanetest.Eventually(t, func(ctx context.Context) error { return patch("")(ctx, controllers, stateOf(a)) })
+	i.try(controllers, map[string]attempt{
+		"a node's desired state": {patch(""), stateOf(a), ""},
+		"an enactment":           {create, enactmentOf(a, "p"), ""},
+		"a node's report":        {patch("status"), stateOf(a), "cannot patch resource"},
+	})
+	i.try(i.as("nmstate-handler", "a"), map[string]attempt{
+		"its report":        {patch("status"), stateOf(a), ""},
+		"its desired state": {patch(""), stateOf(a), "cannot patch resource"},
+		"an enactment":      {create, enactmentOf(a, "p"), "cannot create resource"},
+	})
+}
