@@ -2,15 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
+	"github.com/nmstate/kubernetes-nmstate/handler/access"
+	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 )
@@ -30,7 +34,8 @@ func daemon(ctx context.Context, o options) error {
 		Cache:                  policy.CacheOptions(o.node),
 		MapperProvider:         knownKinds,
 		HealthProbeBindAddress: o.healthAddr,
-		Metrics:                metricsserver.Options{BindAddress: o.metricsAddr},
+		PprofBindAddress:       o.pprofAddr,
+		Metrics:                metricsOptions(o),
 	})
 	if err != nil {
 		return fmt.Errorf("preparing the handler: %w", err)
@@ -47,19 +52,62 @@ func daemon(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+	if err := addChecks(mgr, h); err != nil {
 		return err
 	}
-	if err := mgr.AddReadyzCheck("ping", healthz.Ping); err != nil {
-		return err
-	}
-	return run(ctx, mgr, h)
+	return run(ctx, mgr, h, o.grace)
 }
 
-func run(ctx context.Context, mgr ctrl.Manager, h *handlers) error {
-	log := ctrl.Log.WithName("handler")
-	ctx, cancel := context.WithCancel(ctrl.LoggerInto(ctx, log))
+// metricsOptions serves metrics, where they are asked for, to whom the API
+// server says may have them.
+func metricsOptions(o options) metricsserver.Options {
+	if o.metricsOpen {
+		return metricsserver.Options{BindAddress: o.metricsAddr}
+	}
+	return metricsserver.Options{
+		BindAddress: o.metricsAddr, SecureServing: true, FilterProvider: access.Filter(clock.RealClock{}),
+	}
+}
+
+// turnLimit is how long a turn may take at the very most: it waits for the API
+// server only, and a connection that is dead is given up within twenty seconds.
+const turnLimit = 3 * time.Minute
+
+// addChecks: alive is whose turns end, ready is who knows the cluster and has
+// reported the node.
+func addChecks(mgr ctrl.Manager, h *handlers) error {
+	alive := func(*http.Request) error { return h.state.Alive(turnLimit) }
+	ready := func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches are not filled yet")
+		}
+		return h.state.Ready()
+	}
+	return errors.Join(mgr.AddHealthzCheck("turn", alive), mgr.AddReadyzCheck("reported", ready))
+}
+
+// end lets a transaction end, or takes it back when the patience is over, before
+// the process does.
+func end(ctx context.Context, state *agent.Agent, grace, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
+	if err := state.End(ctx, patience); err != nil {
+		ctrl.Log.WithName("handler").Info("the next handler takes back what this one leaves", "cause", err.Error())
+	}
+}
+
+// run lets the manager work until asked ends and no transaction runs.
+func run(asked context.Context, mgr ctrl.Manager, h *handlers, grace time.Duration) error {
+	log := ctrl.Log.WithName("handler")
+	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(asked), log))
+	defer cancel()
+	stop := context.AfterFunc(asked, func() {
+		end(ctx, h.state, grace, grace-grace/5)
+		cancel()
+	})
+	defer stop()
 	watcher := observe.New(observe.Options{Clock: clock.RealClock{}, Log: log.WithName("observe")})
 	go func() {
 		if err := watcher.Run(ctx); err != nil && ctx.Err() == nil {

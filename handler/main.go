@@ -121,6 +121,9 @@ type options struct {
 	logLevel     string
 	healthAddr   string
 	metricsAddr  string
+	metricsOpen  bool
+	pprofAddr    string
+	grace        time.Duration
 }
 
 func (o *options) addFlags(cmd *cobra.Command) {
@@ -138,7 +141,10 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVarP(&o.output, "output", "o", "", "with --once: json tells on standard output what the pass came to")
 	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
 	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
-	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics; 0 turns it off")
+	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics, over HTTPS and for callers who may get /metrics; 0 turns it off")
+	flags.BoolVar(&o.metricsOpen, "metrics-open", false, "serve metrics over HTTP and to everybody")
+	flags.StringVar(&o.pprofAddr, "pprof-bind-address", "0", "address for profiles, for everybody who reaches it; 0 turns it off")
+	flags.DurationVar(&o.grace, "termination-grace", 5*time.Minute, "how long a transaction may take to end after SIGTERM; in the last fifth it is taken back")
 	for flag, values := range map[string][]string{
 		"log-level": {"info", "debug"}, "mode": {distributed, centralized}, "output": {outputJSON},
 	} {
@@ -158,6 +164,8 @@ func (o *options) complete() error {
 		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
 	case desired.CheckProtected(o.protected) != nil:
 		return fmt.Errorf("%w: --protected-interfaces: %w", errUsage, desired.CheckProtected(o.protected))
+	case o.grace < 0:
+		return fmt.Errorf("%w: --termination-grace %s: want 0s or more", errUsage, o.grace)
 	case o.probeWindow < time.Second:
 		return fmt.Errorf("%w: --probe-window %s: want at least 1s", errUsage, o.probeWindow)
 	}

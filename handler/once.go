@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,6 +13,9 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/once"
 )
+
+// onceGrace is what a pass that was cut short has to take a transaction back.
+const onceGrace = 30 * time.Second
 
 // single is client mode: bring the node to what is approved for it, report, and
 // say with the exit code how it went.
@@ -42,5 +46,10 @@ func pass(ctx context.Context, o options, last *once.Verdict) error {
 	if h.policy != nil {
 		one.Policy = h.policy
 	}
-	return one.Run(ctx, last)
+	if err = one.Run(ctx, last); err == nil || !h.state.Busy() {
+		return err
+	}
+	// Cut short, by its time or a signal.
+	end(context.WithoutCancel(ctx), h.state, onceGrace, 0)
+	return err
 }

@@ -35,7 +35,7 @@ var outside = []string{
 // edges are the folders that may.
 var edges = []string{
 	"handler/backend/nmstate/...", "handler/libnmstate/...", "handler/probe/...", "handler/observe/...", "handler/foreign",
-	"handler/journal", "e2e/...", "hack/...", "kind/...",
+	"handler/journal", "handler/access", "e2e/...", "hack/...", "kind/...",
 }
 
 // live are our packages that work on this machine and nowhere else.

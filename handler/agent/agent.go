@@ -61,8 +61,9 @@ type Options struct {
 type Agent struct {
 	Options
 
-	// turn is held by whoever takes a turn: Reconcile or Recover.
-	turn sync.Mutex
+	// turn is held by whoever takes a turn: Reconcile, Recover or End.
+	turn   sync.Mutex
+	health health
 	// machine, entry and record are the transaction and what the journal
 	// holds of it; only a turn touches them.
 	machine txn.State
@@ -128,7 +129,7 @@ func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 	if !a.takeTurn(ctx) {
 		return reconcile.Result{}, ctx.Err()
 	}
-	defer a.turn.Unlock()
+	defer a.endTurn()
 
 	if a.left != nil {
 		// Recover needs the next turn, so this one waits for no API server.

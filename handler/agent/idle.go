@@ -29,6 +29,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	if !managed(nns) {
 		a.inbox.setDirty(true) // Report anew when it is managed again.
 		a.drift = drift{}
+		a.health.told()
 		return reconcile.Result{}, nil
 	}
 	a.keepWarm(ctx)
@@ -42,6 +43,9 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	if !closed {
 		return reconcile.Result{RequeueAfter: closeRetry}, nil
 	}
+	if a.health.isEnding() {
+		return reconcile.Result{}, nil
+	}
 	wait, err := a.enforce(ctx, nns)
 	if err != nil || a.machine.Running() {
 		return reconcile.Result{RequeueAfter: a.untilTick()}, err
@@ -50,6 +54,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	if err := a.report(ctx, nns); err != nil {
 		return reconcile.Result{}, err
 	}
+	a.health.told()
 	if err := a.correct(ctx, nns); err != nil || a.machine.Running() {
 		return reconcile.Result{RequeueAfter: a.untilTick()}, err
 	}

@@ -41,7 +41,7 @@ func (a *Agent) Recover(ctx context.Context) error {
 	}
 	a.entry, a.left = entry, nil
 	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: err == nil})
-	a.turn.Unlock()
+	a.endTurn()
 	return a.Complete(ctx)
 }
 
@@ -63,7 +63,7 @@ func (a *Agent) turnUntilIdle(ctx context.Context) bool {
 	if !a.takeTurn(ctx) {
 		return true
 	}
-	defer a.turn.Unlock()
+	defer a.endTurn()
 	a.drain(ctx)
 	if a.machine.AwaitsConfirmation() {
 		a.awaitConfirmation(ctx)
@@ -78,6 +78,7 @@ func (a *Agent) takeTurn(ctx context.Context) bool {
 			return false
 		}
 	}
+	a.health.begin(a.Clock.Now())
 	return true
 }
 
