@@ -133,13 +133,13 @@ func (c *Client) Patch(ctx context.Context, o client.Object, patch client.Patch,
 }
 
 func (c *Client) patch(ctx context.Context, o client.Object, subresource string, patch client.Patch, manager string) error {
-	data, err := c.connection.store.differ.patchData(patch, o)
+	sent, err := c.connection.store.differ.contentOf(patch, o)
 	if err != nil {
 		return err
 	}
 	r := c.request("patch", o, subresource)
 	return c.write(ctx, r, o, func() (client.Object, error) {
-		return c.connection.store.patch(c.by(r, manager), o, patch.Type(), data)
+		return c.connection.store.patch(c.by(r, manager), o, sent)
 	})
 }
 

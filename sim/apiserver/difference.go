@@ -6,8 +6,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -30,27 +33,38 @@ type jsonField struct {
 	inline bool
 }
 
-// patchData is patch.Data(o).
-func (d *differ) patchData(patch client.Patch, o client.Object) ([]byte, error) {
+// content is what a patch holds: JSON, or for one of MergeFrom the same as a
+// tree of maps whose leaves are nil, JSON, or values of the fields' own types.
+type content struct {
+	kind types.PatchType
+	data []byte
+	tree map[string]any
+}
+
+// contentOf is patch.Data(o), as a tree where that is cheaper.
+func (d *differ) contentOf(patch client.Patch, o client.Object) (content, error) {
+	made := content{kind: patch.Type()}
 	from, lock := d.from(patch, o)
 	if from == nil {
-		return patch.Data(o)
+		var err error
+		made.data, err = patch.Data(o)
+		return made, err
 	}
-	tree, err := d.structs(reflect.ValueOf(from).Elem(), reflect.ValueOf(o).Elem())
-	if err != nil {
-		return nil, err
+	var err error
+	if made.tree, err = d.structs(reflect.ValueOf(from).Elem(), reflect.ValueOf(o).Elem()); err != nil {
+		return content{}, err
 	}
-	// The lock is in the data whatever the revisions are, and without it they
-	// count as any field does.
+	// The lock is in it whatever the revisions are, and without it they count as
+	// any field does.
 	if lock {
-		meta, _ := tree["metadata"].(map[string]any)
+		meta, _ := made.tree["metadata"].(map[string]any)
 		if meta == nil {
 			meta = map[string]any{}
-			tree["metadata"] = meta
+			made.tree["metadata"] = meta
 		}
 		meta["resourceVersion"] = from.GetResourceVersion()
 	}
-	return json.Marshal(tree)
+	return made, nil
 }
 
 // from is the object that a patch of MergeFrom compares with; nil for another
@@ -71,7 +85,7 @@ func (d *differ) from(patch client.Patch, o client.Object) (from client.Object, 
 }
 
 func (d *differ) merges(patch client.Patch) bool {
-	return patch.Type() == "application/merge-patch+json"
+	return patch.Type() == types.MergePatchType
 }
 
 func (d *differ) structs(a, b reflect.Value) (map[string]any, error) {
@@ -106,8 +120,11 @@ func (d *differ) values(a, b reflect.Value, noA, noB bool) (value any, changed b
 		return nil, false, nil
 	case noB:
 		return nil, true, nil
+	case noA && b.Type() == reflect.TypeFor[v1.State]():
+		return d.states(v1.State{}, b.Interface().(v1.State))
 	case noA:
-		return b.Interface(), true, nil
+		value, err = d.normal(b)
+		return value, true, err
 	}
 	switch _, custom := a.Interface().(json.Marshaler); {
 	case a.Type() == reflect.TypeFor[v1.State]():
@@ -123,12 +140,93 @@ func (d *differ) values(a, b reflect.Value, noA, noB bool) (value any, changed b
 	if reflect.DeepEqual(a.Interface(), b.Interface()) {
 		return nil, false, nil
 	}
-	was, err := json.Marshal(a.Interface())
+	was, err := d.normal(a)
 	if err != nil {
 		return nil, false, err
 	}
-	is, err := json.Marshal(b.Interface())
-	return json.RawMessage(is), !bytes.Equal(was, is), err
+	is, err := d.normal(b)
+	if err != nil || reflect.DeepEqual(was, is) {
+		return nil, false, err
+	}
+	return is, true, nil
+}
+
+// normal is a copy of the value as it comes out of JSON.
+func (d *differ) normal(v reflect.Value) (any, error) {
+	made := reflect.New(v.Type()).Elem()
+	err := d.copy(made, v)
+	return made.Interface(), err
+}
+
+// copy sets into, which is zero.
+func (d *differ) copy(into, from reflect.Value) error {
+	switch o := from.Interface().(type) {
+	case metav1.Time:
+		if !o.IsZero() {
+			into.Set(reflect.ValueOf(metav1.NewTime(time.Unix(o.Unix(), 0))))
+		}
+		return nil
+	case v1.State:
+		if o.IsZero() {
+			return nil
+		}
+		raw, err := mergeState(nil, o.Raw, false) // A merge patch has no nulls to add.
+		into.Set(reflect.ValueOf(v1.NewState(raw)))
+		return err
+	}
+	if _, custom := into.Addr().Interface().(json.Unmarshaler); custom {
+		raw, err := json.Marshal(from.Interface())
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(raw, into.Addr().Interface())
+	}
+	return d.copyKind(into, from)
+}
+
+func (d *differ) copyKind(into, from reflect.Value) error {
+	switch from.Kind() {
+	case reflect.Struct:
+		for _, f := range d.fieldsOf(from.Type()) {
+			if f.absent(from.Field(f.index)) {
+				continue
+			}
+			if err := d.copy(into.Field(f.index), from.Field(f.index)); err != nil {
+				return err
+			}
+		}
+	case reflect.Pointer:
+		if at, is := from.Interface().(*metav1.Time); from.IsNil() || is && at.IsZero() {
+			return nil // Both are null.
+		}
+		into.Set(reflect.New(from.Type().Elem()))
+		return d.copy(into.Elem(), from.Elem())
+	case reflect.Slice:
+		if from.IsNil() {
+			return nil
+		}
+		into.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
+		for i := range from.Len() {
+			if err := d.copy(into.Index(i), from.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		if from.IsNil() {
+			return nil
+		}
+		into.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
+		for _, key := range from.MapKeys() {
+			value := reflect.New(from.Type().Elem()).Elem()
+			if err := d.copy(value, from.MapIndex(key)); err != nil {
+				return err
+			}
+			into.SetMapIndex(key, value)
+		}
+	default:
+		into.Set(from)
+	}
+	return nil
 }
 
 func (d *differ) nested(tree map[string]any, err error) (any, bool, error) {
@@ -154,8 +252,11 @@ func (d *differ) states(a, b v1.State) (any, bool, error) {
 	if bytes.Equal(a.Raw, b.Raw) {
 		return nil, false, nil
 	}
-	if a.IsZero() || b.IsZero() {
-		return b, true, nil
+	if b.IsZero() {
+		return nil, true, nil
+	}
+	if a.IsZero() {
+		return json.RawMessage(b.Raw), true, nil
 	}
 	patch, err := jsonpatch.CreateMergePatch(a.Raw, b.Raw)
 	return json.RawMessage(patch), string(patch) != "{}", err

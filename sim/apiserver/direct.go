@@ -66,11 +66,11 @@ func (d *Direct) Patch(ctx context.Context, o client.Object, patch client.Patch,
 }
 
 func (d *Direct) patch(_ context.Context, o client.Object, subresource string, patch client.Patch, manager string) error {
-	data, err := d.store.differ.patchData(patch, o)
+	sent, err := d.store.differ.contentOf(patch, o)
 	if err != nil {
 		return err
 	}
-	made, err := d.store.patch(d.by("patch", subresource, manager), o, patch.Type(), data)
+	made, err := d.store.patch(d.by("patch", subresource, manager), o, sent)
 	return d.adopt(o, made, err)
 }
 

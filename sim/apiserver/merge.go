@@ -56,6 +56,73 @@ func (m *merger) merge(into reflect.Value, raw []byte) error {
 	return whole(into, raw)
 }
 
+// mergeTree merges what a differ made.
+func (m *merger) mergeTree(into reflect.Value, tree any) error {
+	switch tree := tree.(type) {
+	case nil:
+		into.SetZero()
+		return nil
+	case json.RawMessage:
+		return m.merge(into, tree)
+	case map[string]any:
+		return m.mergeBranch(into, tree)
+	}
+	value := reflect.ValueOf(tree)
+	if objects := value.Kind() == reflect.Struct || value.Kind() == reflect.Pointer || value.Kind() == reflect.Map; !objects || into.IsZero() {
+		into.Set(value)
+		return nil
+	}
+	// It is new to whoever sent it and not to the server: objects merge.
+	raw, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
+	return m.merge(into, raw)
+}
+
+func (m *merger) mergeBranch(into reflect.Value, tree map[string]any) error {
+	switch into.Kind() {
+	case reflect.Struct:
+		fields := m.fieldsOf(into.Type())
+		for name, value := range tree {
+			if err := m.mergeTree(into.FieldByIndex(fields[name]), value); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		return nil
+	case reflect.Pointer:
+		made := reflect.New(into.Type().Elem())
+		if !into.IsNil() {
+			made.Elem().Set(into.Elem())
+		}
+		into.Set(made)
+		return m.mergeBranch(made.Elem(), tree)
+	case reflect.Map:
+		made := reflect.MakeMapWithSize(into.Type(), into.Len()+len(tree))
+		for _, key := range into.MapKeys() {
+			made.SetMapIndex(key, into.MapIndex(key))
+		}
+		for name, value := range tree {
+			key := reflect.ValueOf(name).Convert(into.Type().Key())
+			if value == nil {
+				made.SetMapIndex(key, reflect.Value{})
+				continue
+			}
+			element := reflect.New(into.Type().Elem()).Elem()
+			if old := into.MapIndex(key); old.IsValid() {
+				element.Set(old)
+			}
+			if err := m.mergeTree(element, value); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			made.SetMapIndex(key, element)
+		}
+		into.Set(made)
+		return nil
+	}
+	return fmt.Errorf("an object for a %s", into.Type()) //nolint:err113 // The types make it impossible.
+}
+
 func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
 func whole(into reflect.Value, raw []byte) error {

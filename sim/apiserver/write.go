@@ -95,17 +95,23 @@ func otherUID(t *table, sent types.UID, now client.Object) error {
 }
 
 // patch merges what was sent into the object.
-func (s *Store) patch(r request, like client.Object, kind types.PatchType, data []byte) (client.Object, error) {
+func (s *Store) patch(r request, like client.Object, sent content) (client.Object, error) {
 	t := s.tables[place(like)]
-	if kind != types.MergePatchType {
-		panic(fmt.Sprintf("apiserver: the model has no patch of type %s", kind))
+	if sent.kind != types.MergePatchType {
+		panic(fmt.Sprintf("apiserver: the model has no patch of type %s", sent.kind))
 	}
 	e := t.entries[like.GetName()]
 	if e == nil {
 		return nil, apierrors.NewNotFound(t.kind.resource(), like.GetName())
 	}
 	next := t.kind.shallow(e.object)
-	if err := s.merger.merge(reflect.ValueOf(next).Elem(), data); err != nil {
+	var err error
+	if sent.tree != nil {
+		err = s.merger.mergeTree(reflect.ValueOf(next).Elem(), sent.tree)
+	} else {
+		err = s.merger.merge(reflect.ValueOf(next).Elem(), sent.data)
+	}
+	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	if next.GetName() != e.object.GetName() {
