@@ -14,6 +14,7 @@ import (
 
 	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
 	"github.com/nmstate/kubernetes-nmstate/sim/trace"
+	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
 // find reads a scenario by its file, or one of ours by its name.
@@ -69,6 +70,9 @@ func (o *options) play(ctx context.Context, out io.Writer) error {
 		record := recorder.Record(played.Took)
 		record.Title, record.Seed, record.Hash = s.Name, how.Seed, played.Hash
 		record.Replay = "go run ./sim -scenario " + o.parts.scenario
+		if failed != nil && len(record.Violations) == 0 {
+			record.Violations = append(record.Violations, world.Line{At: played.Took, What: trace.Violation, Text: failed.Error()})
+		}
 		if err := o.parts.write(record); err != nil {
 			return err
 		}

@@ -153,9 +153,16 @@ func (r *Record) Counted() string {
 			}
 		}
 	}
-	text := fmt.Sprintf("%s simulated, %d nodes, %d transactions, %d faults", r.LengthText(), nodes, transactions, faults)
+	text := r.LengthText() + " simulated, " + counted(nodes, "node") + ", " + counted(transactions, "transaction") + ", " + counted(faults, "fault")
 	if open > 0 {
 		text += fmt.Sprintf(", %d still open at the end", open)
 	}
 	return text
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

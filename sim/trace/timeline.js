@@ -55,7 +55,7 @@
     const parts = text.split(": ");
     if (kind === "killed") return kind;
     if (kind === "fault") return /^[0-9]+ /.test(text) ? parts[parts.length - 1] : parts[0];
-    return text.replace(/^#[0-9]+ at [^:]*: /, "");
+    return text.replace(/^#[0-9]+ at [^:]*: |^[0-9.]+s /, "");
   }
 
   // lanes gives each span the first lane that is free.
