@@ -113,7 +113,8 @@ func (h *Host) NeighboursChanged() { h.changed() }
 
 // Drift changes something that NetworkManager does not mend, by chance: the MTU
 // or an address of a link that it manages, or a route. It says what; empty for
-// nothing to change.
+// nothing to change. It never cuts the host off: what no policy owns nobody
+// would put right again.
 func (h *Host) Drift(r *rand.Rand) string {
 	var links []*Link
 	for _, l := range h.kernel.links {
@@ -125,8 +126,9 @@ func (h *Host) Drift(r *rand.Rand) string {
 		return ""
 	}
 	l := links[r.IntN(len(links))]
+	spare := slices.DeleteFunc(slices.Clone(h.kernel.routes), func(route Route) bool { return route.IsDefault() || route.Protocol == Kernel })
 	switch n := r.IntN(4); {
-	case n == 0 && len(l.Addresses) > 0:
+	case n == 0 && len(l.Addresses) > 0 && !h.leadsOut(l):
 		gone := l.Addresses[r.IntN(len(l.Addresses))].Prefix
 		h.RemoveAddress(l.Name, gone)
 		return fmt.Sprintf("address %s of %s removed by hand", gone, l.Name)
@@ -134,12 +136,17 @@ func (h *Host) Drift(r *rand.Rand) string {
 		added := netip.PrefixFrom(netip.AddrFrom4([4]byte{203, 0, 113, byte(1 + r.IntN(250))}), 32)
 		h.AddAddress(l.Name, added)
 		return fmt.Sprintf("address %s of %s added by hand", added, l.Name)
-	case n == 2 && len(h.kernel.routes) > 0:
-		to := h.kernel.routes[r.IntN(len(h.kernel.routes))].To
+	case n == 2 && len(spare) > 0:
+		to := spare[r.IntN(len(spare))].To
 		h.RemoveRoute(to)
 		return fmt.Sprintf("route %s removed by hand", to)
 	}
 	mtu := 1300 + r.IntN(100)
 	h.SetMTU(l.Name, mtu)
 	return fmt.Sprintf("MTU of %s set to %d by hand", l.Name, mtu)
+}
+
+// leadsOut tells whether a default route leaves by the link.
+func (h *Host) leadsOut(l *Link) bool {
+	return slices.ContainsFunc(h.kernel.routes, func(r Route) bool { return r.IsDefault() && r.Dev == l.Name })
 }
