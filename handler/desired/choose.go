@@ -54,6 +54,9 @@ func (t *turn) choose() {
 		return
 	case t.flying != nil && t.keepFlying():
 		return
+	case t.unrecorded:
+		t.waiting = messageGoingBack
+		return
 	case t.goBack:
 		t.waiting = messageGoingBack
 		t.expect(t.base, nil)

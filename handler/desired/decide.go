@@ -32,6 +32,9 @@ type turn struct {
 	superseded bool
 	// goBack: what was in flight is over and is not committed.
 	goBack bool
+	// unrecorded: it failed, and there is no enactment (that a cache shows) to say
+	// so. The spec stays until there is: it is all that tells of the failure.
+	unrecorded bool
 	// chosen is the policy whose change begins with this decision.
 	chosen *member
 	// base is the committed aggregate.

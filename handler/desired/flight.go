@@ -74,6 +74,7 @@ func (t *turn) land() {
 		default:
 			t.goBack = true
 			if len(flights) == 1 {
+				t.unrecorded = m.enactment == nil && t.chargeable(m, source)
 				t.charge(m, source)
 			}
 		}
@@ -118,13 +119,10 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 // Nothing is charged for a transaction whose end is not known, or that was of
 // a generation or rendering that is over.
 func (t *turn) charge(m *member, source v1.Source) {
-	if !t.ended() || m.enactment == nil || source.Generation != m.policy.Generation || m.renderedAnew() {
+	if m.enactment == nil || !t.chargeable(m, source) || m.renderedAnew() {
 		return
 	}
 	last := t.in.State.Status.Transaction
-	if last.Result == v1.TransactionCommitted {
-		return
-	}
 	// Before every attempt the enactment is made Progressing, so one that is
 	// Failing has been charged for it already.
 	if m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) {
@@ -154,6 +152,11 @@ func (t *turn) charge(m *member, source v1.Source) {
 	}
 	m.show(next, t.in.Now)
 	t.reportFailure(m, last, attempts)
+}
+
+// chargeable: the transaction that failed was of the policy's generation.
+func (t *turn) chargeable(m *member, source v1.Source) bool {
+	return t.ended() && source.Generation == m.policy.Generation && t.in.State.Status.Transaction.Result != v1.TransactionCommitted
 }
 
 // reportFailure records events for the first failure and for a final one:

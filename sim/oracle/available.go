@@ -134,7 +134,7 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 	if what.Record.Last != nil {
 		result = what.Record.Last.Result
 	}
-	if t.Entry != nil && len(t.Entry.Correction) > 0 || result == v1.TransactionRollbackIncomplete {
+	if t.Entry == nil || len(t.Entry.Correction) > 0 || result == v1.TransactionRollbackIncomplete {
 		return nil // How a correction ended is not in Last.
 	}
 	if t.Ended == "" && result != v1.TransactionRefused {

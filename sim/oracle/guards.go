@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -97,7 +98,7 @@ func (committed) Observe(f *Facts, e Event) error {
 		return nil
 	}
 	t := f.Node(e.Node).Trial
-	if t == nil || t.Entry == nil || t.Ended == Committed {
+	if t == nil || t.Ended == Committed || !t.isTold(what.Record.Last) {
 		return nil
 	}
 	missing := state.Missing(parsed(t.Entry.Change), f.Network(e.Node))
@@ -105,6 +106,12 @@ func (committed) Observe(f *Facts, e Event) error {
 		return nil
 	}
 	return fmt.Errorf("the record says Committed, the checkpoint was %s, and the node lacks %s", t.outcome(), few(missing))
+}
+
+// isTold tells whether a record's last transaction is the trial's: those of
+// corrections are not told there.
+func (t *Trial) isTold(last *v1.Transaction) bool {
+	return t.Entry != nil && len(t.Entry.Correction) == 0 && last != nil && last.Generation == t.Entry.Transaction.Change.Generation
 }
 
 func (t *Trial) outcome() string {

@@ -123,6 +123,9 @@ func (o *oneChange) Observe(f *Facts, e Event) error {
 		if t == nil || t.Made != e.At || t.Entry == nil {
 			return nil
 		}
+		if has := f.Record(e.Node).Committed; has != nil { // A process may have died as it wrote it.
+			o.remember(e.Node, has.Sources)
+		}
 		var fresh []string
 		for _, s := range t.Entry.Sources {
 			if !o.had[e.Node][s.Policy+" "+s.Hash] {

@@ -122,10 +122,14 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 	return "", false
 }
 
-// holds tells whether the rollout of a policy waits for a person, or for a node
-// that does not get ready.
+// holds tells whether the rollout of a policy waits for a person.
 func (f *Facts) holds(p *v1.NodeNetworkConfigurationPolicy) bool {
-	return p.Spec.Rollout != nil
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.Reconciling && c.Status == "True" && c.Reason == v1.ReasonPaused {
+			return true
+		}
+	}
+	return false
 }
 
 // isSetAside tells whether a node is not managed.

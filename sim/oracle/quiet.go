@@ -59,13 +59,20 @@ func (f *Facts) retries(w Wrote) bool {
 	case *v1.NodeNetworkState:
 		return f.nodeRetries(o.Name)
 	case *v1.NodeNetworkConfigurationEnactment:
-		node, _ := nodeAndPolicy(o)
-		return f.nodeRetries(node)
+		node, policy := nodeAndPolicy(o)
+		return f.nodeRetries(node) || f.policyRetries(policy)
 	case *v1.NodeNetworkConfigurationPolicy:
-		for _, node := range f.Nodes() {
-			if e := f.enactment(node, o.Name); e != nil && isRetried(e) {
-				return true
-			}
+		return f.policyRetries(o.Name)
+	}
+	return false
+}
+
+// policyRetries tells whether a node tries the policy again: whether the others
+// are aborted or wait depends on it.
+func (f *Facts) policyRetries(policy string) bool {
+	for _, node := range f.Nodes() {
+		if e := f.enactment(node, policy); e != nil && isRetried(e) {
+			return true
 		}
 	}
 	return false

@@ -12,72 +12,74 @@ import (
 )
 
 // slots: at most maxUnavailable nodes have a transaction of a policy open,
-// counted on the hosts (design §2, rule 4).
+// counted on the hosts (design §2, rule 4). An edit may lower it while more are
+// open: these were granted under the higher one.
 type slots struct {
-	// open are the nodes by policy; allowed is the most that any of them could
-	// have been granted under.
-	open    map[string]map[string]bool
-	allowed map[string]int
+	// open are the nodes by policy, with the limit when each was begun.
+	open map[types.UID]map[string]int
 }
 
-func newSlots() *slots {
-	return &slots{open: map[string]map[string]bool{}, allowed: map[string]int{}}
-}
+func newSlots() *slots { return &slots{open: map[types.UID]map[string]int{}} }
 
 func (*slots) Name() string { return "slots" }
 
 func (s *slots) Observe(f *Facts, e Event) error {
-	switch e.What.(type) {
+	switch what := e.What.(type) {
 	case CheckpointMade:
 		t := f.Node(e.Node).Trial
 		if t == nil || t.Made != e.At {
 			return nil
 		}
-		if source, is := t.Policy(); is {
-			return s.opened(f, source.Policy, e.Node)
+		source, is := t.Policy()
+		if p := f.policy(source.Policy); is && p != nil {
+			return s.opened(f, p, e.Node)
 		}
 	case JournalClosed:
-		for _, nodes := range s.open {
-			delete(nodes, e.Node)
+		s.ended(e.Node)
+	case CheckpointEnded:
+		if what.How == Committed { // A full disk may keep the journal open.
+			s.ended(e.Node)
 		}
 	}
 	return nil
 }
 
-func (s *slots) opened(f *Facts, policy, node string) error {
-	if s.open[policy] == nil {
-		s.open[policy] = map[string]bool{}
+func (s *slots) ended(node string) {
+	for _, nodes := range s.open {
+		delete(nodes, node)
 	}
-	nodes := s.open[policy]
-	limit, known := f.limit(policy)
+}
+
+func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node string) error {
+	nodes := s.open[p.UID]
+	if nodes == nil {
+		nodes = map[string]int{}
+		s.open[p.UID] = nodes
+	}
+	limit, known := f.limit(p)
 	if !known {
 		return nil
 	}
-	if len(nodes) >= max(limit, s.allowed[policy]) {
-		for _, other := range sortedKeys(nodes) {
-			if f.node(other) == nil || !f.Open(other) {
-				delete(nodes, other) // It left the cluster.
-			}
-		}
-	}
+	nodes[node] = limit
 	if len(nodes) <= limit {
-		s.allowed[policy] = limit
+		return nil
 	}
-	s.allowed[policy] = max(s.allowed[policy], limit)
-	nodes[node] = true
-	if most := s.allowed[policy]; len(nodes) > most {
-		return fmt.Errorf("policy %s: %d nodes are changing (%s), and maxUnavailable allows %d", policy, len(nodes), strings.Join(sortedKeys(nodes), ", "), most)
+	most := limit
+	for _, other := range sortedKeys(nodes) {
+		if f.node(other) == nil || !f.Open(other) && other != node {
+			delete(nodes, other) // It left the cluster, or closed its journal and died.
+		}
+		most = max(most, nodes[other])
+	}
+	if len(nodes) > most {
+		return fmt.Errorf("policy %s: %d nodes are changing (%s), and maxUnavailable allows %d", p.Name, len(nodes), strings.Join(sortedKeys(nodes), ", "), most)
 	}
 	return nil
 }
 
 // limit is how many nodes may be changing for a policy: whole numbers as they
 // are, percentages of the nodes that match, rounded up, at least one.
-func (f *Facts) limit(policy string) (int, bool) {
-	p := f.policy(policy)
-	if p == nil {
-		return 0, false
-	}
+func (f *Facts) limit(p *v1.NodeNetworkConfigurationPolicy) (int, bool) {
 	percent := 50
 	if most := p.Spec.MaxUnavailable; most != nil {
 		if most.StrVal == "" {
@@ -173,7 +175,7 @@ func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node strin
 		b.begun[key] = map[string]bool{}
 	}
 	nodes := b.begun[key]
-	limit, _ := f.limit(p.Name)
+	limit, _ := f.limit(p)
 	b.allowed[key] = max(b.allowed[key], limit)
 	if len(nodes) >= b.allowed[key] {
 		for _, other := range sortedKeys(nodes) {
