@@ -30,6 +30,9 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		a.inbox.setDirty(true) // Report anew when it is managed again.
 		a.drift = drift{}
 		a.health.told()
+		if !closed {
+			return reconcile.Result{RequeueAfter: closeRetry}, nil
+		}
 		return reconcile.Result{}, nil
 	}
 	a.keepWarm(ctx)
