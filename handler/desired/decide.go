@@ -170,6 +170,10 @@ func (t *turn) describeHeld(m *member) {
 		t.refuse(m, failedRow(conflict.String()))
 		return
 	}
+	if t.comesBack(m) {
+		m.show(progressingRow(), t.in.Now)
+		return
+	}
 	done := successRow()
 	if m.policy.MatchesNothing {
 		done.message += messageNoMatch
@@ -180,6 +184,17 @@ func (t *turn) describeHeld(m *member) {
 		done.message += "; " + messageUnmanaged
 	}
 	m.show(done, t.in.Now)
+}
+
+// comesBack tells of a policy that had given way to another one, which goes:
+// it is Available again only when the node has it again.
+func (t *turn) comesBack(m *member) bool {
+	if t.in.State == nil || !t.managed() || !conditionIs(m.enactment.Status.Conditions, v1.EnactmentFailing, yes) &&
+		!conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
+		return false
+	}
+	source, is := t.source(m.name)
+	return !is || source.Hash != m.held.Hash || !t.applied(source.Source) && !t.committedBefore(source.Source)
 }
 
 // setAside tells whether the node is known and not managed.

@@ -38,11 +38,16 @@ func (t *turn) ended() bool {
 
 // applied tells whether the node has committed a spec that had this source.
 func (t *turn) applied(source v1.Source) bool {
-	status := t.in.State.Status
 	if t.ended() {
-		return status.Transaction.Result == v1.TransactionCommitted
+		return t.in.State.Status.Transaction.Result == v1.TransactionCommitted
 	}
-	return slices.ContainsFunc(status.AppliedSources, func(s v1.Source) bool {
+	return t.committedBefore(source)
+}
+
+// committedBefore tells whether the source is in what the node says that it has
+// committed last.
+func (t *turn) committedBefore(source v1.Source) bool {
+	return slices.ContainsFunc(t.in.State.Status.AppliedSources, func(s v1.Source) bool {
 		return s.Policy == source.Policy && s.Hash == source.Hash
 	})
 }
