@@ -13,6 +13,7 @@ func networkKinds() []Kind {
 		dhcp("dhcp-late", "DHCP servers answer late", "late"),
 		dhcp("dhcp-gone", "DHCP servers answer nobody", "gone"),
 		probes("probe-lies", "the node's probes say lost although they would pass", "lost"),
+		probes("probe-hangs", "the node's probes take minutes to say anything", "slow"),
 		probes("probe-flaps", "the node's probes say now this, now that", "flapping"),
 	}
 	for _, name := range []string{"gateway", "dns"} {

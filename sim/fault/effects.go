@@ -98,7 +98,7 @@ type Network interface {
 	// DHCP sets how the servers are: "late", "gone", or empty for well.
 	DHCP(how string)
 	// Probes sets what the node's probes say: "lost" though they would pass,
-	// "flapping", or empty for the truth.
+	// "flapping", "slow", or empty for the truth.
 	Probes(node, how string)
 	// Service takes the "gateway" or the "dns" away, or brings it back.
 	Service(name string, up bool)

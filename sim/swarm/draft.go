@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -28,6 +29,8 @@ func (p *people) draft(s subject) draft {
 		document, d.what = bad.state(p.r), "bad: "+bad.what
 	case chance(p.r, 10):
 		document, d.what = p.matched(&d), "matched NICs"
+	case chance(p.r, 6):
+		p.neighbours(&d)
 	case chance(p.r, 8):
 		document, d.what = absent(s.state(p.r)), "no "+s.what
 	default:
@@ -36,11 +39,13 @@ func (p *people) draft(s subject) draft {
 			p.variables(&d)
 		}
 	}
-	raw, err := json.Marshal(document)
-	if err != nil {
-		panic(err) // It is a literal of this package.
+	if document != nil {
+		raw, err := json.Marshal(document)
+		if err != nil {
+			panic(err) // It is a literal of this package.
+		}
+		d.spec.DesiredState = v1.NewState(raw)
 	}
-	d.spec.DesiredState = v1.NewState(raw)
 	p.place(&d)
 	p.careful(&d)
 	p.guarded(&d)
@@ -84,6 +89,23 @@ func (p *people) matched(d *draft) tree {
 	return tree{"interfaces": items{tree{"type": kind, "state": "up", "mtu": "{{ var.mtu }}"}}}
 }
 
+// neighbours makes bonds and VLANs of what the switch announces.
+func (p *people) neighbours(d *draft) {
+	d.what = "made from LLDP"
+	rule := v1.InterfaceRule{Name: "eth[12]"}
+	if chance(p.r, 50) {
+		rule.LLDP = &v1.LLDPRule{SystemName: pick(p.r, "tor*", "tor9"), VLANIDs: []int32{100}}
+	}
+	d.spec.Match = []v1.InterfaceRule{rule}
+	d.spec.AutoConfig = &v1.AutoConfig{}
+	if chance(p.r, 60) {
+		d.spec.AutoConfig.Bonding = &v1.AutoBonding{Mode: "active-backup", NamePrefix: "bond"}
+	}
+	if d.spec.AutoConfig.Bonding == nil || chance(p.r, 40) {
+		d.spec.AutoConfig.VLAN = &v1.AutoVLAN{}
+	}
+}
+
 // variables give each node its own address.
 func (p *people) variables(d *draft) {
 	addresses, numbers := map[string]string{}, map[string]string{}
@@ -107,6 +129,7 @@ func (p *people) place(d *draft) {
 	case n < 5:
 		d.spec.NodeSelector = map[string]string{"kubernetes.io/hostname": p.node()}
 	}
+	p.choosy(d)
 	most := pick(r, intstr.FromString("50%"), intstr.FromString("50%"), intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromString("100%"))
 	d.spec.MaxUnavailable = &most
 	if chance(r, 20) {
@@ -118,6 +141,26 @@ func (p *people) place(d *draft) {
 	} else if chance(r, 5) {
 		d.spec.Rollout = &v1.Rollout{Paused: true}
 	}
+}
+
+// choosy narrows the nodes by their taints and by an affinity, which may be one
+// that nobody can read.
+func (p *people) choosy(d *draft) {
+	r := p.r
+	if chance(r, 20) {
+		d.spec.Tolerations = []corev1.Toleration{{Key: pick(r, taintKey, "example.com/other"), Operator: corev1.TolerationOpExists}}
+	}
+	if !chance(r, 8) {
+		return
+	}
+	term := corev1.NodeSelectorRequirement{Key: zoneLabel, Operator: corev1.NodeSelectorOpIn, Values: []string{"a", "b"}}
+	if chance(r, 25) {
+		term = corev1.NodeSelectorRequirement{Key: zoneLabel, Operator: corev1.NodeSelectorOpGt, Values: []string{"many"}}
+		d.what += ", with an affinity that makes no sense"
+	}
+	d.spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{term}}},
+	}}}
 }
 
 // careful says what happens before, after and in the end.

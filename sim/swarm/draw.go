@@ -30,6 +30,7 @@ const (
 	// zoneLabel is what policies select nodes by, mtuLabel what a variable comes from.
 	zoneLabel = "example.com/zone"
 	mtuLabel  = "example.com/mtu"
+	taintKey  = "example.com/taint"
 )
 
 // Draw draws a run from a seed.

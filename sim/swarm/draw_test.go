@@ -83,6 +83,9 @@ func rendered(spec *v1.NodeNetworkConfigurationPolicySpec, on swarm.Node) error 
 	if err != nil {
 		return err
 	}
+	if spec.AutoConfig != nil {
+		return nil
+	}
 	raw, err := desired.Expand(spec.DesiredState.Raw, desired.Templates{Variables: values, Matching: len(spec.Match) > 0, Matched: []string{"eth1"}})
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ func (e *effects) Probes(node, how string) {
 		whim.Fail = true
 	case "flapping":
 		whim.Flap = 4 * time.Second
+	case "slow":
+		whim.Slow = 5 * time.Minute
 	}
 	e.cluster.Network.SetWhim(node, "", whim)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
@@ -154,6 +156,11 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 		return err
 	}
 	x.injector = injector
+	for _, n := range x.run.Cluster.Nodes {
+		if n.Tainted {
+			_ = change(x.effects.actor, n.Name, taint)
+		}
+	}
 	for _, a := range x.run.Actions {
 		w.After(a.At, func() {
 			if err := x.effects.do(a); err != nil {
@@ -162,6 +169,10 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 		})
 	}
 	return nil
+}
+
+func taint(n *corev1.Node) {
+	n.Spec.Taints = []corev1.Taint{{Key: taintKey, Effect: corev1.TaintEffectNoSchedule}}
 }
 
 func (x *execution) phase(node string) string {

@@ -48,7 +48,11 @@ func subjects() []subject {
 				maybe(r, "ipv4", static("203.0.113.9"))))
 		}},
 		{what: "a bridge", state: func(r *rand.Rand) tree {
-			return interfaces(with(link("br1", "linux-bridge"), tree{"bridge": bridge(pick(r, "eth1", "eth2"), chance(r, 50))},
+			b := bridge(pick(r, "eth1", "eth2"), chance(r, 50))
+			if chance(r, 30) { // It becomes a trunk of all VLANs.
+				b["port"] = items{tree{"name": "eth1"}}
+			}
+			return interfaces(with(link("br1", "linux-bridge"), tree{"bridge": b},
 				maybe(r, "ipv4", pick(r, dhcp(), static("198.51.100.201")))))
 		}},
 		{what: "a VXLAN", state: func(r *rand.Rand) tree {
@@ -74,6 +78,11 @@ func nicSubjects() []subject {
 		}},
 		{what: "a NIC's MTU", state: func(r *rand.Rand) tree {
 			return interfaces(with(link("eth1", "ethernet"), tree{"mtu": pick(r, 1400, 1450, 1500)}))
+		}},
+		{what: "LLDP", state: func(r *rand.Rand) tree {
+			return interfaces(
+				with(link("eth1", "ethernet"), tree{"lldp": tree{"enabled": chance(r, 80)}}),
+				with(link("eth2", "ethernet"), tree{"lldp": tree{"enabled": chance(r, 80)}}))
 		}},
 		{what: "DHCP", state: func(r *rand.Rand) tree {
 			return interfaces(with(link(pick(r, "eth1", "eth2"), "ethernet"), tree{"ipv4": dhcp()}))
