@@ -59,11 +59,12 @@ func (o *options) swarmTimeline(recorder *trace.Recorder, run swarm.Run, result 
 	return o.parts.write(record)
 }
 
-// violated adds the violation unless the trace has it.
+// violated names the rule and the node, instead of the line that ended the run.
 func violated(record *trace.Record, v *swarm.Violation) {
-	if v == nil || slices.ContainsFunc(record.Violations, func(l world.Line) bool { return l.What == trace.Violation && l.Who == v.Node }) {
+	if v == nil {
 		return
 	}
+	record.Violations = slices.DeleteFunc(record.Violations, func(l world.Line) bool { return l.What == trace.Fail && l.At >= v.At })
 	record.Violations = append(record.Violations, world.Line{At: v.At, Who: v.Node, What: trace.Violation, Text: v.Rule + ": " + v.Message})
 }
 

@@ -227,7 +227,7 @@
     current = (n + violations.length) % violations.length;
     const [at] = violations[current];
     const row = rowOfViolation(violations[current]);
-    open({ row, begin: at, end: at, title: "Around " + clock(at) + (row ? " on " + row.name : "") }); // Takes its room first.
+    open({ row, others: true, begin: at, end: at, title: "Around " + clock(at) + (row ? " on " + row.name : "") }); // Takes its room first.
     show(at, Math.min(length, 6e7), row);
     document.querySelectorAll("#violations li button, #grid .v").forEach(element =>
       element.classList.toggle("here", Number(element.dataset.n) === current));
@@ -265,7 +265,8 @@
     pre.textContent = "";
     detail.querySelector("b").textContent = what.title;
     const wide = rowByName.get("cluster");
-    const lines = what.row ? record.lines.filter(([, who]) => [what.row, wide].includes(rowOf(record.who[who]))) : record.lines;
+    const about = row => row === what.row || row === wide || what.others && row && !row.node;
+    const lines = what.row ? record.lines.filter(([, who]) => about(rowOf(record.who[who]))) : record.lines;
     const after = at => { const found = lines.findIndex(line => line[0] >= at); return found < 0 ? lines.length : found; };
     const first = Math.max(0, Math.min(after(what.begin - around), after(what.begin) - leastLines));
     const all = lines.slice(first, after(what.end + around));
