@@ -16,15 +16,16 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
+	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
@@ -71,6 +72,8 @@ type options struct {
 	elect          bool
 	electNamespace string
 	metricsAddr    string
+	metricsOpen    bool
+	pprofAddr      string
 	healthAddr     string
 	logLevel       string
 }
@@ -133,7 +136,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.protected, "protected-interfaces", desired.DefaultProtected(), "with --mode centralized: patterns of the names of interfaces that belong to other owners: no policy may take one")
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
-	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics; 0 turns it off")
+	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics, over HTTPS and for callers who may get /metrics; 0 turns it off")
+	flags.BoolVar(&o.metricsOpen, "metrics-open", false, "serve metrics over HTTP and to everybody")
+	flags.StringVar(&o.pprofAddr, "pprof-bind-address", "0", "address for profiles, for everybody who reaches it; 0 turns it off")
 	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
 	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
 	for flag, values := range map[string][]string{
@@ -165,8 +170,10 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := metrics.Registry.Register(rollout.NewPolicyStatus(ctx, mgr.GetClient(), mgr.Elected())); err != nil {
-		return fmt.Errorf("registering metrics: %w", err)
+	for _, metric := range rollout.Metrics(ctx, mgr.GetClient(), mgr.Elected()) {
+		if err := metrics.Registry.Register(metric); err != nil {
+			return fmt.Errorf("registering metrics: %w", err)
+		}
 	}
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("running the controllers: %w", err)
@@ -237,7 +244,8 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       o.electNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddr},
+		Metrics:                       access.Metrics(o.metricsAddr, o.metricsOpen, clock.RealClock{}),
+		PprofBindAddress:              o.pprofAddr,
 		HealthProbeBindAddress:        o.healthAddr,
 	})
 	if meta.IsNoMatchError(err) {
@@ -246,7 +254,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the controllers: %w", err)
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", access.CachesFilled(mgr.GetCache()))); err != nil {
 		return nil, fmt.Errorf("adding the health checks: %w", err)
 	}
 	return mgr, nil

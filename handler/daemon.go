@@ -10,7 +10,6 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
@@ -35,7 +34,7 @@ func daemon(ctx context.Context, o options) error {
 		MapperProvider:         knownKinds,
 		HealthProbeBindAddress: o.healthAddr,
 		PprofBindAddress:       o.pprofAddr,
-		Metrics:                metricsOptions(o),
+		Metrics:                access.Metrics(o.metricsAddr, o.metricsOpen, clock.RealClock{}),
 	})
 	if err != nil {
 		return fmt.Errorf("preparing the handler: %w", err)
@@ -58,17 +57,6 @@ func daemon(ctx context.Context, o options) error {
 	return run(ctx, mgr, h, o.grace)
 }
 
-// metricsOptions serves metrics, where they are asked for, to whom the API
-// server says may have them.
-func metricsOptions(o options) metricsserver.Options {
-	if o.metricsOpen {
-		return metricsserver.Options{BindAddress: o.metricsAddr}
-	}
-	return metricsserver.Options{
-		BindAddress: o.metricsAddr, SecureServing: true, FilterProvider: access.Filter(clock.RealClock{}),
-	}
-}
-
 // turnLimit is how long a turn may take at the very most: it waits for the API
 // server only, and a connection that is dead is given up within twenty seconds.
 const turnLimit = 3 * time.Minute
@@ -77,15 +65,11 @@ const turnLimit = 3 * time.Minute
 // reported the node.
 func addChecks(mgr ctrl.Manager, h *handlers) error {
 	alive := func(*http.Request) error { return h.state.Alive(turnLimit) }
-	ready := func(request *http.Request) error {
-		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
-		defer cancel()
-		if !mgr.GetCache().WaitForCacheSync(ctx) {
-			return errors.New("the caches are not filled yet")
-		}
-		return h.state.Ready()
-	}
-	return errors.Join(mgr.AddHealthzCheck("turn", alive), mgr.AddReadyzCheck("reported", ready))
+	reported := func(*http.Request) error { return h.state.Ready() }
+	return errors.Join(
+		mgr.AddHealthzCheck("turn", alive),
+		mgr.AddReadyzCheck("caches", access.CachesFilled(mgr.GetCache())), mgr.AddReadyzCheck("reported", reported),
+	)
 }
 
 // end lets a transaction end, or takes it back when the patience is over, before

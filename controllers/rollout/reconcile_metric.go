@@ -3,6 +3,8 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,54 +13,124 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
-// PolicyStatus is the metric kubernetes_nmstate_policies_status: how many
-// policies have each condition True. It is counted from the cache whenever it
-// is asked for, so it needs no upkeep.
-type PolicyStatus struct {
-	list    func(*v1.NodeNetworkConfigurationPolicyList) error
-	elected <-chan struct{}
-	desc    *prometheus.Desc
+// Metrics are counted from the cache whenever they are asked for, so they need
+// no upkeep. Until elected is closed they are silent, so that replicas do not
+// count the same objects twice. The context bounds the reads for as long as the
+// process runs.
+func Metrics(ctx context.Context, reader client.Reader, elected <-chan struct{}) []prometheus.Collector {
+	return []prometheus.Collector{
+		&metric{
+			elected: elected,
+			desc: prometheus.NewDesc("kubernetes_nmstate_policies_status",
+				"Number of policies by the condition that is True.", []string{"status"}, nil),
+			count: func(counts counts) error { return countPolicies(ctx, reader, counts) },
+		},
+		&metric{
+			elected: elected,
+			desc: prometheus.NewDesc("kubernetes_nmstate_enactments_status",
+				"Number of enactments of a node by the condition that is True.", []string{"node", "status"}, nil),
+			count: func(counts counts) error { return countEnactments(ctx, reader, counts) },
+		},
+		&metric{
+			elected: elected,
+			desc: prometheus.NewDesc("kubernetes_nmstate_features_applied",
+				"Number of enactments that are Available by the features of nmstate that they use.", []string{"name"}, nil),
+			count: func(counts counts) error { return countFeatures(ctx, reader, counts) },
+		},
+	}
 }
 
-// NewPolicyStatus returns the metric. Until elected is closed it is silent, so
-// that replicas do not count the same policies twice. The context bounds the
-// reads for as long as the process runs.
-func NewPolicyStatus(ctx context.Context, reader client.Reader, elected <-chan struct{}) *PolicyStatus {
-	return &PolicyStatus{
-		list: func(policies *v1.NodeNetworkConfigurationPolicyList) error {
-			return reader.List(ctx, policies, client.UnsafeDisableDeepCopy)
-		},
-		elected: elected,
-		desc: prometheus.NewDesc("kubernetes_nmstate_policies_status",
-			"Number of policies by the condition that is True.", []string{"status"}, nil),
-	}
+// counts are by the values of a metric's labels; an unused second one is empty.
+type counts map[[2]string]int
+
+// metric is a number for each combination of its labels' values.
+type metric struct {
+	elected <-chan struct{}
+	desc    *prometheus.Desc
+	count   func(counts) error
 }
 
 // Describe implements prometheus.Collector.
-func (p *PolicyStatus) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- p.desc }
+func (m *metric) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- m.desc }
 
 // Collect implements prometheus.Collector.
-func (p *PolicyStatus) Collect(metrics chan<- prometheus.Metric) {
+func (m *metric) Collect(metrics chan<- prometheus.Metric) {
 	select {
-	case <-p.elected:
+	case <-m.elected:
 	default:
 		return
 	}
-	policies := &v1.NodeNetworkConfigurationPolicyList{}
-	if err := p.list(policies); err != nil {
-		metrics <- prometheus.NewInvalidMetric(p.desc, fmt.Errorf("listing the policies: %w", err))
+	found := counts{}
+	if err := m.count(found); err != nil {
+		metrics <- prometheus.NewInvalidMetric(m.desc, err)
 		return
+	}
+	for _, labels := range slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		values := labels[:]
+		if labels[1] == "" {
+			values = labels[:1]
+		}
+		metrics <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(found[labels]), values...)
+	}
+}
+
+func countPolicies(ctx context.Context, reader client.Reader, found counts) error {
+	policies := &v1.NodeNetworkConfigurationPolicyList{}
+	if err := reader.List(ctx, policies, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing the policies: %w", err)
 	}
 	for _, conditionType := range []v1.ConditionType{
 		v1.PolicyDegraded, v1.PolicyAvailable, v1.PolicyProgressing, v1.PolicyIgnored,
 	} {
-		count := 0
+		found[[2]string{string(conditionType)}] = 0
 		for i := range policies.Items {
 			condition := find(policies.Items[i].Status.Conditions, conditionType)
 			if condition != nil && condition.Status == metav1.ConditionTrue {
-				count++
+				found[[2]string{string(conditionType)}]++
 			}
 		}
-		metrics <- prometheus.MustNewConstMetric(p.desc, prometheus.GaugeValue, float64(count), string(conditionType))
 	}
+	return nil
+}
+
+func countEnactments(ctx context.Context, reader client.Reader, found counts) error {
+	return eachEnactment(ctx, reader, func(e *v1.NodeNetworkConfigurationEnactment) {
+		for _, condition := range e.Status.Conditions {
+			if condition.Status == metav1.ConditionTrue {
+				found[[2]string{ownerNode(e), string(condition.Type)}]++
+			}
+		}
+	})
+}
+
+func countFeatures(ctx context.Context, reader client.Reader, found counts) error {
+	return eachEnactment(ctx, reader, func(e *v1.NodeNetworkConfigurationEnactment) {
+		if !isTrue(e, v1.EnactmentAvailable) {
+			return
+		}
+		for _, feature := range e.Status.Features {
+			found[[2]string{feature}]++
+		}
+	})
+}
+
+func eachEnactment(ctx context.Context, reader client.Reader, visit func(*v1.NodeNetworkConfigurationEnactment)) error {
+	enactments := &v1.NodeNetworkConfigurationEnactmentList{}
+	if err := reader.List(ctx, enactments, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing the enactments: %w", err)
+	}
+	for i := range enactments.Items {
+		visit(&enactments.Items[i])
+	}
+	return nil
+}
+
+// ownerNode is the name of the node; its label may hold only the beginning of it.
+func ownerNode(e *v1.NodeNetworkConfigurationEnactment) string {
+	for _, owner := range e.OwnerReferences {
+		if owner.Kind == "Node" {
+			return owner.Name
+		}
+	}
+	return e.Labels[v1.EnactmentNodeLabel]
 }

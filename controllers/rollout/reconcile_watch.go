@@ -74,6 +74,7 @@ func Cached() map[client.Object]cache.ByObject {
 func readOnly(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkConfigurationEnactmentStatus {
 	kept := v1.NodeNetworkConfigurationEnactmentStatus{
 		PolicyGeneration: status.PolicyGeneration, Hash: status.Hash, Conditions: status.Conditions,
+		Features: status.Features, // For the metrics.
 	}
 	if c := status.Committed; c != nil {
 		kept.Committed = &v1.CommittedPolicy{Generation: c.Generation, Hash: c.Hash, Since: c.Since}

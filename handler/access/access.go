@@ -29,8 +29,17 @@ const (
 	questionTimeout = 10 * time.Second
 )
 
-// Filter returns what a metrics server asks for as its FilterProvider.
-func Filter(clock clock.PassiveClock) func(*rest.Config, *http.Client) (metricsserver.Filter, error) {
+// Metrics serves metrics at the address, "0" for not at all: over HTTPS and to
+// whom the API server lets, or openly.
+func Metrics(address string, open bool, clock clock.PassiveClock) metricsserver.Options {
+	if open {
+		return metricsserver.Options{BindAddress: address}
+	}
+	return metricsserver.Options{BindAddress: address, SecureServing: true, FilterProvider: filter(clock)}
+}
+
+// filter returns what a metrics server asks for as its FilterProvider.
+func filter(clock clock.PassiveClock) func(*rest.Config, *http.Client) (metricsserver.Filter, error) {
 	return func(config *rest.Config, connection *http.Client) (metricsserver.Filter, error) {
 		who, err := authentication.NewForConfigAndClient(config, connection)
 		if err != nil {

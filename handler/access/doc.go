@@ -1,7 +1,8 @@
 // Package access lets to the metrics whom the API server lets: the caller's
 // token is reviewed there, and so is whether its owner may get the path.
 //
-// It owns that question and remembers the answer for a minute, so that a node
+// It owns that question, and the readiness that both programs have in common. It
+// remembers the answer for a minute, so that a node
 // that is asked for its metrics every few seconds does not ask the API server
 // each time. It never decides anything itself, and lets nobody in while the API
 // server cannot be asked.

@@ -136,6 +136,9 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 		return 0, nil
 	}
 	a.entry.Change = delta.JSON()
+	if last := a.record.Last; last != nil && last.Generation == nns.Generation && last.Attempts > 0 {
+		a.metrics.retried(a.Node)
+	}
 	a.step(ctx, txn.Wanted{Change: change})
 	return 0, nil
 }

@@ -1,17 +1,51 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
-// metrics are what the agent counts; nil counts nothing.
+// metrics are what the agent counts; nil counts nothing. Only a turn touches
+// the times.
 type metrics struct {
-	drift       *prometheus.GaugeVec
-	corrections *prometheus.CounterVec
+	drift        *prometheus.GaugeVec
+	interfaces   *prometheus.GaugeVec
+	routes       *prometheus.GaugeVec
+	corrections  *prometheus.CounterVec
+	transactions *prometheus.CounterVec
+	retries      *prometheus.CounterVec
+	whole        *prometheus.HistogramVec
+	apply        *prometheus.HistogramVec
+	probe        *prometheus.HistogramVec
+	rollback     *prometheus.HistogramVec
+
+	// begun is when a transaction did, applying when its apply, undoing when
+	// its way back; zero where none has.
+	begun, applying, undoing time.Time
+}
+
+func gaugeOf(name, help string, labels ...string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "kubernetes_nmstate_" + name, Help: help}, labels)
+}
+
+func counterOf(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "kubernetes_nmstate_" + name, Help: help}, labels)
+}
+
+// durationOf is for what takes from a few milliseconds to some minutes.
+func durationOf(name, help string, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "kubernetes_nmstate_" + name + "_seconds", Help: help,
+		Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300},
+	}, labels)
 }
 
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
@@ -19,17 +53,25 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		return nil, nil
 	}
 	m := &metrics{
-		drift: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "kubernetes_nmstate_drift_leaves", Help: "Number of settings that are not what the node was brought to.",
-		}, []string{"node"}),
-		corrections: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "kubernetes_nmstate_drift_corrections_total", Help: "Corrections of drift by how they ended.",
-		}, []string{"node", "result"}),
+		drift:        gaugeOf("drift_leaves", "Number of settings that are not what the node was brought to.", "node"),
+		interfaces:   gaugeOf("network_interfaces", "Number of network interfaces that the node reports, by type.", "type", "node"),
+		routes:       gaugeOf("routes", "Number of routes that the node reports, by family; static are those that a configuration names.", "node", "ip_stack", "type"),
+		corrections:  counterOf("drift_corrections_total", "Corrections of drift by how they ended.", "node", "result"),
+		transactions: counterOf("transactions_total", "Changes of the node's network by how they ended.", "node", "result"),
+		retries:      counterOf("retries_total", "Changes that were tried again after a failure.", "node"),
+		whole:        durationOf("transaction_duration", "Time of a change, from its baseline to its end.", "node", "result"),
+		apply:        durationOf("apply_duration", "Time that nmstate takes to apply a change.", "node"),
+		probe:        durationOf("probe_duration", "Time from a change being in place to a probe having passed or being lost.", "node", "probe", "result"),
+		rollback:     durationOf("rollback_duration", "Time that the way back takes, until the node is as before.", "node"),
 	}
-	for _, one := range []prometheus.Collector{m.drift, m.corrections} {
-		if err := registerer.Register(one); err != nil {
-			return nil, fmt.Errorf("registering the state handler's metrics: %w", err)
-		}
+	var refused []error
+	for _, one := range []prometheus.Collector{
+		m.drift, m.interfaces, m.routes, m.corrections, m.transactions, m.retries, m.whole, m.apply, m.probe, m.rollback,
+	} {
+		refused = append(refused, registerer.Register(one))
+	}
+	if err := errors.Join(refused...); err != nil {
+		return nil, fmt.Errorf("registering the state handler's metrics: %w", err)
 	}
 	return m, nil
 }
@@ -43,5 +85,92 @@ func (m *metrics) leaves(node string, count int) {
 func (m *metrics) corrected(node string, result v1.TransactionResult) {
 	if m != nil {
 		m.corrections.WithLabelValues(node, string(result)).Inc()
+	}
+}
+
+// retried counts an attempt after one that failed.
+func (m *metrics) retried(node string) {
+	if m != nil {
+		m.retries.WithLabelValues(node).Inc()
+	}
+}
+
+// stepped measures what a step of the machine began or ended.
+func (m *metrics) stepped(node string, before, next txn.State, e txn.Event, now time.Time) {
+	if m == nil {
+		return
+	}
+	switch e := e.(type) {
+	case txn.ProbePassed:
+		m.probed(node, before, e.Name, "passed", e.At)
+	case txn.ProbeLost:
+		m.probed(node, before, e.Name, "lost", e.At)
+	}
+	if before.Phase == next.Phase {
+		return
+	}
+	if !before.Running() {
+		m.begun, m.undoing = now, time.Time{}
+	}
+	switch {
+	case next.Phase == txn.Applying:
+		m.applying = now
+	case before.Phase == txn.Applying:
+		m.apply.WithLabelValues(node).Observe(now.Sub(m.applying).Seconds())
+	}
+	if next.Phase == txn.RollingBack && m.undoing.IsZero() {
+		m.undoing = now
+	}
+	if !next.Running() && !m.undoing.IsZero() {
+		m.rollback.WithLabelValues(node).Observe(now.Sub(m.undoing).Seconds())
+	}
+}
+
+// probed leaves out late answers. Of a probe with a target the type is told, so
+// that the number of series has an end.
+func (m *metrics) probed(node string, trial txn.State, name, result string, at time.Time) {
+	if trial.Phase != txn.Probing {
+		return
+	}
+	kind, _, _ := strings.Cut(name, " ")
+	m.probe.WithLabelValues(node, kind, result).Observe(at.Sub(trial.Began).Seconds())
+}
+
+// ended counts a transaction. One that was refused before its baseline took no
+// time.
+func (m *metrics) ended(node string, result v1.TransactionResult, now time.Time) {
+	if m == nil {
+		return
+	}
+	m.transactions.WithLabelValues(node, string(result)).Inc()
+	if !m.begun.IsZero() {
+		m.whole.WithLabelValues(node, string(result)).Observe(now.Sub(m.begun).Seconds())
+	}
+	m.begun = time.Time{}
+}
+
+// inventory counts what the node reports.
+func (m *metrics) inventory(node string, reported state.State) {
+	if m == nil {
+		return
+	}
+	m.interfaces.Reset()
+	for _, one := range reported.Interfaces() {
+		m.interfaces.WithLabelValues(one.Type, node).Inc()
+	}
+	static := map[string]bool{}
+	for _, route := range reported.Routes() {
+		static[route.String()] = true
+	}
+	m.routes.Reset()
+	for _, route := range reported.RunningRoutes() {
+		family, kind := "ipv4", "dynamic"
+		if route.IsIPv6() {
+			family = "ipv6"
+		}
+		if static[route.String()] {
+			kind = "static"
+		}
+		m.routes.WithLabelValues(node, family, kind).Inc()
 	}
 }

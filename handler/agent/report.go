@@ -88,6 +88,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		status.HostNetworkManagerVersion = a.HostVersion(ctx)
 	}
 	filtered := state.Report(current, policyInterfaces(nns)...)
+	a.metrics.inventory(a.Node, filtered)
 	previous, err := state.Parse(status.CurrentState.Raw)
 	if err != nil || !state.SameReport(previous, filtered) || refresh != a.refreshed {
 		status.CurrentState = v1.NewState(filtered.JSON())

@@ -30,6 +30,7 @@ func (a *Agent) step(ctx context.Context, e txn.Event) {
 		}
 	}
 	a.machine = next
+	a.metrics.stepped(a.Node, before, next, e, a.Clock.Now())
 	if before.Phase != next.Phase {
 		logf.FromContext(ctx).Info("transaction", "phase", next.Phase, "from", before.Phase,
 			"generation", a.entryOr(next).Generation, "policy", a.entryOr(next).Policy, "cause", causeOf(next))
@@ -102,6 +103,7 @@ func (a *Agent) task(ctx context.Context, run func(ctx context.Context) txn.Even
 // finish records the outcome, then closes the journal.
 func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	a.tasks.stop()
+	a.metrics.ended(a.Node, outcome.Result, a.Clock.Now())
 	logf.FromContext(ctx).Info("transaction ended", "result", outcome.Result,
 		"generation", outcome.Change.Generation, "policy", outcome.Change.Policy, "message", outcome.Message)
 	if outcome.Result != v1.TransactionCommitted {

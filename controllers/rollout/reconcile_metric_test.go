@@ -1,0 +1,64 @@
+package rollout
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+func TestEnactmentsAreCountedByNodeAndByFeature(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	enactment := func(node, policy string, is v1.ConditionType, features ...string) *v1.NodeNetworkConfigurationEnactment {
+		e := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
+			Name: v1.EnactmentName(node, policy), OwnerReferences: []metav1.OwnerReference{{Kind: "Node", Name: node}},
+		}}
+		e.Status.Conditions = []v1.Condition{{Type: is, Status: metav1.ConditionTrue}, {Type: v1.EnactmentAborted, Status: metav1.ConditionFalse}}
+		e.Status.Features = features
+		return e
+	}
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		enactment("a", "p", v1.EnactmentAvailable, "lldp", "static-route"),
+		enactment("a", "q", v1.EnactmentAvailable, "lldp"),
+		enactment("b", "p", v1.EnactmentFailing, "static-route"),
+	).Build()
+	elected := make(chan struct{})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(Metrics(t.Context(), reader, elected)...)
+	if families, err := registry.Gather(); err != nil || len(families) != 0 {
+		t.Errorf("before it is elected it tells %v, %v", families, err)
+	}
+	close(elected)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			words := []string{strings.TrimPrefix(family.GetName(), "kubernetes_nmstate_")}
+			for _, label := range metric.GetLabel() {
+				words = append(words, label.GetValue())
+			}
+			if value := metric.GetGauge().GetValue(); value != 0 || !slices.Contains(words, "policies_status") {
+				got[strings.Join(words, " ")] = value
+			}
+		}
+	}
+	want := map[string]float64{
+		"enactments_status a Available": 2, "enactments_status b Failing": 1, "features_applied lldp": 2, "features_applied static-route": 1,
+	}
+	if difference := cmp.Diff(want, got); difference != "" {
+		t.Errorf("(-want +got):\n%s", difference)
+	}
+}
