@@ -35,8 +35,8 @@ func ParseDesired(raw []byte) (State, error) {
 	if document == nil {
 		return State{}, nil
 	}
-	c := &checker{types: typeKeys(), base: baseKeys()}
-	c.check("", keyed(stateKeys()), document)
+	c := &checker{types: vocabulary.types, base: vocabulary.base}
+	c.check("", &schema{kind: aKeyed, keys: vocabulary.state}, document)
 	if err := joined(c.found); err != nil {
 		return State{}, err
 	}

@@ -59,3 +59,12 @@ func joinKeys(parts ...keys) keys {
 	}
 	return table
 }
+
+// vocabulary is all that nmstate accepts. It is made once: a table of some
+// thousand keys, and every document is read by it.
+var vocabulary = struct {
+	state keys
+	// base and types are those of an interface.
+	base  keys
+	types map[string]keys
+}{stateKeys(), baseKeys(), typeKeys()}

@@ -6,8 +6,8 @@ package state
 // refuse.
 func Typed(s State) State {
 	tree := copiedObject(s.tree)
-	t := typer{types: typeKeys(), base: baseKeys()}
-	t.keyed(stateKeys(), tree)
+	t := typer{types: vocabulary.types, base: vocabulary.base}
+	t.keyed(vocabulary.state, tree)
 	return State{tree: tree}
 }
 
