@@ -18,9 +18,41 @@ func (h *Host) Edit(name string, change func(*Link)) bool {
 	if l == nil {
 		return false
 	}
-	e.change(l, change)
+	was := l.Controller
+	l = e.change(l, change)
 	h.put(e)
+	if l.Controller != was {
+		h.mend(name)
+	}
 	return true
+}
+
+// mend is what NetworkManager does by itself about what was done by hand: it
+// makes links again, and puts ports back.
+func (h *Host) mend(names ...string) {
+	h.world.After(h.some(leastStep, mostStep), func() {
+		if !h.nm.running || h.nm.hung {
+			return
+		}
+		var again []*profile
+		for _, name := range names {
+			p, l := h.settings.profile(name, false), h.kernel.link(name, false)
+			if p == nil || p.bare || !p.up() {
+				continue
+			}
+			if isSoftware(p.kind) && l == nil || l != nil && l.Controller != p.controller() {
+				again = append(again, p)
+			}
+		}
+		for _, p := range h.inOrder(again) {
+			h.autoconnect(p)
+		}
+	})
+}
+
+// SetController makes a link a port by hand, or with an empty name no port.
+func (h *Host) SetController(name, controller string) bool {
+	return h.Edit(name, func(l *Link) { l.Controller = controller })
 }
 
 // SetMTU by hand.
@@ -104,7 +136,16 @@ func (h *Host) RemoveLink(name string) bool {
 		return false
 	}
 	e.remove(l)
+	before := h.kernel
 	h.put(e)
+	var names []string
+	for _, was := range before.links {
+		is := h.kernel.link(was.Name, was.userspace())
+		if !was.userspace() && (is == nil || is.Controller != was.Controller) {
+			names = append(names, was.Name)
+		}
+	}
+	h.mend(names...)
 	return true
 }
 
@@ -142,6 +183,9 @@ func (h *Host) Drift(r *rand.Rand) string {
 		return fmt.Sprintf("route %s removed by hand", to)
 	}
 	mtu := 1300 + r.IntN(100)
+	if mtu == l.MTU {
+		mtu++
+	}
 	h.SetMTU(l.Name, mtu)
 	return fmt.Sprintf("MTU of %s set to %d by hand", l.Name, mtu)
 }
