@@ -51,6 +51,8 @@ type place struct {
 	// wantsAgain: the node has committed the generation, which now comes out as
 	// something else there and is not approved as that.
 	wantsAgain bool
+	// retrying: the node is at the generation again, after a failure.
+	retrying bool
 	// soak is how long a configured node still holds its slot.
 	soak time.Duration
 	// plan of the node in mode Plan.
@@ -107,7 +109,11 @@ func (p place) silent() bool {
 }
 
 // failsAsCanary leaves out the nodes that failed without being granted.
-func (p place) failsAsCanary() bool { return isFailing(p) && p.approved }
+func (p place) failsAsCanary() bool { return p.fails() && p.approved }
+
+// fails until it has succeeded: while a failed node tries again, nobody else is
+// let go on, only to be stopped again.
+func (p place) fails() bool { return isFailing(p) || p.Matches && p.retrying }
 
 func isFailing(p place) bool { return p.Matches && p.phase == failing }
 
@@ -161,6 +167,7 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 	case enactment.Spec.AbortedGeneration == generation:
 		p.phase = aborted
 	}
+	p.retrying = p.phase == working && p.reported && enactment.Status.Retry != nil
 	if p.unchanged || p.wantsAgain {
 		// Nothing begins without a new approval, whatever the last one was.
 		p.changing = isTrue(enactment, v1.EnactmentProgressing)

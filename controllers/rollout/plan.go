@@ -128,7 +128,7 @@ func (p *planning) decide() {
 	}
 	p.steps = p.findSteps()
 	p.grantUnchanged()
-	failing, canaries := p.names(isFailing), p.names(place.failsAsCanary)
+	failing, canaries := p.names(place.fails), p.names(place.failsAsCanary)
 	switch {
 	case len(failing) >= p.limit:
 		p.abortRest(fmt.Sprintf("%d of at most %d unavailable nodes fail: %s", len(failing), p.limit, list(failing)))

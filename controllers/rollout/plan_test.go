@@ -35,6 +35,7 @@ type on struct {
 	hash, approvedHash string
 	has                *v1.CommittedPolicy
 	plan               *v1.EnactmentPlan
+	retry              *v1.EnactmentRetry
 }
 
 func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
@@ -44,7 +45,7 @@ func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 			ApprovedGeneration: o.approved, AbortedGeneration: o.aborted, ApprovedHash: o.approvedHash,
 		},
 		Status: v1.NodeNetworkConfigurationEnactmentStatus{
-			PolicyGeneration: o.reported, Hash: o.hash, Committed: o.has, Plan: o.plan,
+			PolicyGeneration: o.reported, Hash: o.hash, Committed: o.has, Plan: o.plan, Retry: o.retry,
 		},
 	}
 	if o.owner != "" {
@@ -134,6 +135,13 @@ func TestPlanDecides(t *testing.T) {
 			limit:  intstr.FromInt32(2),
 			nodes:  []on{bad("a"), {name: "b", aborted: generation}, {name: "c", aborted: generation}},
 			grants: []string{"b"}, unaborts: []string{"c"},
+		},
+		"a failed node that tries again lets no aborted one go on until it has succeeded": {
+			limit: intstr.FromInt32(1),
+			nodes: []on{
+				{name: "a", approved: generation, reported: generation, shows: showing(v1.EnactmentProgressing), retry: &v1.EnactmentRetry{Attempts: 1}},
+				{name: "b", aborted: generation},
+			},
 		},
 		"an aborted node that is not Ready waits again, too": {
 			limit: intstr.FromInt32(1), nodes: []on{{name: "a", notReady: true, aborted: generation}}, unaborts: []string{"a"},

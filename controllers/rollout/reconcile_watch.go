@@ -79,6 +79,9 @@ func readOnly(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkC
 	if c := status.Committed; c != nil {
 		kept.Committed = &v1.CommittedPolicy{Generation: c.Generation, Hash: c.Hash, Since: c.Since}
 	}
+	if status.Retry != nil {
+		kept.Retry = &v1.EnactmentRetry{}
+	}
 	if p := status.Plan; p != nil {
 		kept.Plan = &v1.EnactmentPlan{Hash: p.Hash, Disruption: p.Disruption}
 	}
