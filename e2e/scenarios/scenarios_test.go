@@ -74,8 +74,12 @@ func programs(t *testing.T) string {
 	return bin
 }
 
-// TestOnTheLab runs what a lab can do, those with the same topology one after
-// the other.
+// allOfThem has those run too that are left to the simulator otherwise, for
+// want of time.
+const allOfThem = "NMSTATE_ALL_SCENARIOS"
+
+// TestOnTheLab runs what a lab can do in a few minutes, those with the same
+// topology one after the other.
 func TestOnTheLab(t *testing.T) {
 	if err := available(); err != nil {
 		skipOrFail(t, err.Error())
@@ -93,11 +97,11 @@ func TestOnTheLab(t *testing.T) {
 	slices.SortStableFunc(all, func(a, b *scenario.Scenario) int {
 		return strings.Compare(fmt.Sprint(a.Topology), fmt.Sprint(b.Topology))
 	})
+	all = slices.DeleteFunc(all, func(s *scenario.Scenario) bool {
+		return s.OnlySim != "" || s.Seldom && os.Getenv(allOfThem) == ""
+	})
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
-			if s.OnlySim != "" {
-				t.Skip("only in the simulator: " + s.OnlySim)
-			}
 			for _, feature := range s.Needs {
 				if err := lacks(t.Context(), feature); err != nil {
 					t.Skipf("skipped: this machine lacks %s: %v", feature, err)

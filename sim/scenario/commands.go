@@ -18,11 +18,11 @@ var commands = []form{
 	{usage: "switch SWITCH SETTING...", means: "one more Ethernet segment", sets: setSwitch},
 	{usage: "nic NODES NIC SWITCH [ADDRESS]", means: "one more NIC, or one on another switch or with another address", sets: setNIC},
 	{usage: "needs FEATURE", means: "the kernel or the host must have it; the lab lists what it lacks", sets: func(p *parser, a Args) error { p.scenario.needs(a["FEATURE"]); return nil }},
+	{usage: "lab seldom", means: "the lab runs it only when it is asked for all of them", sets: func(p *parser, _ Args) error { p.scenario.Seldom = true; return nil }},
 	{usage: "mode centralized|distributed", means: "at the beginning: as it is; later: the cluster is brought into it", sets: setMode, does: doMode},
 
 	// People and the cluster.
 	{usage: "apply FILE", means: "create the objects of the file, or give them its spec", does: doApply},
-	{usage: "refuse FILE TEXT", means: "the API server refuses the objects of the file and says that", does: doRefuse},
 	{usage: "delete policy|state NAME", means: "delete a policy, or a node's NodeNetworkState", does: doDelete},
 	{usage: "label NODES LABEL", means: "set or remove a label of the Node", does: doLabel},
 	{usage: "taint NODES TAINT", means: "set or remove a taint of the Node", does: doTaint},

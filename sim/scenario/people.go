@@ -53,20 +53,6 @@ func doApply(ctx context.Context, r *run, s *Step) error {
 	return nil
 }
 
-func doRefuse(ctx context.Context, r *run, s *Step) error {
-	policies, err := manifests(r.scenario.Files[s.Args["FILE"]])
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Args["FILE"], err)
-	}
-	for _, policy := range policies {
-		err := r.Client().Create(ctx, policy)
-		if err == nil || !strings.Contains(err.Error(), s.Args["TEXT"]) {
-			return fmt.Errorf("%s: the API server says: %v; want %q", policy.Name, err, s.Args["TEXT"])
-		}
-	}
-	return nil
-}
-
 func doDelete(ctx context.Context, r *run, s *Step) error {
 	meta := metav1.ObjectMeta{Name: s.Args["NAME"]}
 	if s.Args["policy|state"] == "policy" {

@@ -60,9 +60,13 @@ func picture(ctx context.Context, b Backend, t *Topology) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// comparably leaves out what a DHCP server or a router chose.
+// comparably leaves out what a DHCP server or a router chose, and whether a NIC
+// is up: one that NetworkManager has disconnected still is, to the kernel.
 func comparably(line string) string {
 	words := strings.Fields(line)
+	if words[0] == "link" && words[2] == "ethernet" {
+		return strings.Join(slices.Delete(words, 3, 4), " ")
+	}
 	if words[0] == "address" && words[len(words)-1] == "dynamic" {
 		family := "IPv4"
 		if strings.Contains(words[2], ":") {

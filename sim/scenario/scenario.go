@@ -24,6 +24,8 @@ type Scenario struct {
 	Needs []string
 	// OnlySim says why it cannot run on a lab; empty for where it can.
 	OnlySim string
+	// Seldom: a lab runs it only when it is asked for all.
+	Seldom bool
 	// Steps in their order, without those that only say what is needed.
 	Steps []*Step
 	// Files are the manifests.
