@@ -212,7 +212,7 @@ func guardedBy(ctx context.Context, r *run, a Args) (string, error) {
 
 func rollbackIs(ctx context.Context, r *run, a Args) (string, error) {
 	return r.enactments(ctx, a["ENACTMENT"], func(e *v1.NodeNetworkConfigurationEnactment) string {
-		if e.Status.Rollback == nil || string(e.Status.Rollback.Result) != a["RESULT"] {
+		if e.Status.Rollback == nil || e.Status.Rollback.Result != a["RESULT"] {
 			return fmt.Sprintf("rollback %+v", e.Status.Rollback)
 		}
 		return ""

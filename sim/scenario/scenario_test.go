@@ -101,7 +101,7 @@ func TestEveryWordOfAUsageIsKnown(t *testing.T) {
 			if f.means == "" || (f.sets == nil && f.does == nil && f.holds == nil) {
 				t.Errorf("%s: says or does nothing", f.usage)
 			}
-			for _, token := range strings.Fields(f.usage) {
+			for token := range strings.FieldsSeq(f.usage) {
 				token = strings.TrimSuffix(strings.Trim(token, "[]"), "...")
 				_, known := kinds[token]
 				if token != strings.ToLower(token) && token != "CHECK" && !known {
