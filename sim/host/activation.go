@@ -152,7 +152,7 @@ func remade(l *Link, p *profile) bool {
 func (h *Host) create(e *edit, p *profile) *Link {
 	made := Link{Name: p.name, Type: p.kind, MTU: 1500, MAC: h.randomMAC()}
 	if base := e.link(baseOf(p.said), false); base != nil {
-		made.MTU = base.MTU
+		made.MTU = base.MTU - overhead(p.kind)
 		if p.kind == "vlan" {
 			made.MAC = base.MAC
 		}
@@ -187,9 +187,17 @@ func (h *Host) mtuOf(e *edit, l *Link, p *profile) int {
 		return nic.MTU
 	}
 	if base := e.link(baseOf(p.said), false); base != nil {
-		return base.MTU
+		return base.MTU - overhead(p.kind)
 	}
 	return 1500
+}
+
+// overhead is what a tunnel adds to a packet (drivers/net/vxlan, over IPv4).
+func overhead(kind string) int {
+	if kind == "vxlan" {
+		return 50
+	}
+	return 0
 }
 
 // join is what a port does to its bridge or bond, and that to the port.

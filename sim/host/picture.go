@@ -55,7 +55,7 @@ func linkLine(l *Link) string {
 	switch l.Type {
 	case "linux-bridge":
 		stp := "off"
-		if truth(object(object(object(l.Said["bridge"])["options"])["stp"])["enabled"]) {
+		if l.spanningTree() {
 			stp = "on"
 		}
 		line += " stp " + stp

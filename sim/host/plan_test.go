@@ -58,7 +58,7 @@ func TestWhatAnApplyTakesAlong(t *testing.T) {
 				"interfaces: [{name: br8, type: linux-bridge, state: up, bridge: {port: [{name: eth1}]}}]",
 				"interfaces: [{name: br9, type: linux-bridge, state: up, bridge: {port: [{name: eth1}]}}]",
 			},
-			want: []string{"link br8 linux-bridge up mtu 1500 stp off", "link eth1 ethernet up mtu 1500 controller br9"},
+			want: []string{"link br8 linux-bridge up mtu 1500", "link eth1 ethernet up mtu 1500 controller br9"},
 		},
 		"what stands on a bridge goes with it": {
 			steps: []string{

@@ -117,6 +117,16 @@ func (h *Host) showTypes(t tree, l *Link) {
 	}
 }
 
+// spanningTree tells whether a bridge takes part in one. NetworkManager switches
+// it on unless its profile says otherwise; a bridge by hand has it off.
+func (l *Link) spanningTree() bool {
+	stp, told := object(object(object(l.Said["bridge"])["options"])["stp"])["enabled"]
+	if told {
+		return truth(stp)
+	}
+	return l.Said != nil
+}
+
 // showFamily is the IP configuration of a link.
 func (h *Host) showFamily(l *Link, family string) tree {
 	var addresses []any
@@ -158,6 +168,7 @@ func (h *Host) showPorts(t tree, l *Link) {
 	case "linux-bridge":
 		said := object(l.Said["bridge"])
 		bridge := merged(object(t["bridge"]), tree{"options": object(said["options"])})
+		bridge = merged(bridge, tree{"options": tree{"stp": tree{"enabled": l.spanningTree()}}})
 		bridge["port"] = portsSaid(ports, said, tree{"stp-hairpin-mode": false, "stp-path-cost": 100, "stp-priority": 32})
 		t["bridge"] = bridge
 	case "ovs-bridge":
