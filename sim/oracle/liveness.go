@@ -52,7 +52,7 @@ func (f *Facts) pending() []string {
 		lines = append(lines, f.pendingOf(o.(*v1.NodeNetworkConfigurationPolicy))...)
 	})
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
-		if p := f.policy(policy); p == nil || !f.selects(p, node) && !f.isSetAside(node) {
+		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isSetAside(node) {
 			say("enactment %s is there, and its policy does not select the node", e.Name)
 		}
 	})
@@ -114,12 +114,28 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 		count.aborted++
 	case is(v1.Planned):
 		count.planned++
-	case is(v1.EnactmentPending) && (f.isSetAside(node.Name) || !isReady(node) || f.holds(p)):
+	case is(v1.EnactmentPending) && (f.isSetAside(node.Name) || !isReady(node) || f.holds(p) || waitsForNeighbours(e) || f.heldUp(p)):
 		return "", true
 	default:
 		return fmt.Sprintf("policy %s: node %s is not done: %s", p.Name, node.Name, said(e)), false
 	}
 	return "", false
+}
+
+// waitsForNeighbours tells whether nobody has announced yet what the policy asks for.
+func waitsForNeighbours(e *v1.NodeNetworkConfigurationEnactment) bool {
+	return strings.Contains(said(e), "Waiting for LLDP neighbours")
+}
+
+// heldUp tells whether a node has the policy's turn and does not come to its end:
+// nobody manages it, or it waits for neighbours.
+func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
+	held := false
+	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
+		held = held || policy == p.Name && e.Spec.ApprovedGeneration == p.Generation &&
+			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && (f.isSetAside(node) || waitsForNeighbours(e))
+	})
+	return held
 }
 
 // holds tells whether the rollout of a policy waits for a person.
