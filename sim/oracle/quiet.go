@@ -7,9 +7,11 @@ import (
 )
 
 // quiet: when everything is done and nobody does anything, nothing is written and
-// no host changes. What is tried again and again, as it says itself, is left out.
+// no host changes. A run in which something is tried again and again, as it says
+// itself, has no quiet: the attempt may cut a node off, or succeed.
 type quiet struct {
 	revisions map[string]uint64
+	restless  bool
 }
 
 func newQuiet() *quiet { return &quiet{} }
@@ -26,7 +28,7 @@ func (q *quiet) Observe(f *Facts, e Event) error {
 		return q.end(f)
 	case Wrote:
 		role, _ := roleOf(what.Process)
-		if !f.quiet || role == roleOutside || f.retries(what) {
+		if !f.quiet || q.restless || role == roleOutside {
 			return nil
 		}
 		return fmt.Errorf("%s wrote %s %s (%s %s), and nothing has happened", what.Process, what.Kind, what.Name, what.Verb, what.Subresource)
@@ -35,49 +37,23 @@ func (q *quiet) Observe(f *Facts, e Event) error {
 }
 
 func (q *quiet) begin(f *Facts) {
-	q.revisions = map[string]uint64{}
+	q.revisions, q.restless = map[string]uint64{}, false
 	for _, node := range f.Nodes() {
-		if f.Has(node) {
-			q.revisions[node] = f.Revision(node)
-		}
+		q.restless = q.restless || !f.Has(node) || f.nodeRetries(node)
+		q.revisions[node] = f.Revision(node)
 	}
 }
 
 func (q *quiet) end(f *Facts) error {
 	for _, node := range sortedKeys(q.revisions) {
-		if f.Has(node) && f.Revision(node) != q.revisions[node] && !f.nodeRetries(node) {
+		if !q.restless && f.Revision(node) != q.revisions[node] {
 			return on(node, "its network has changed, and nobody has done anything")
 		}
 	}
 	return nil
 }
 
-// retries tells whether an object is about a node on which something is tried
-// again.
-func (f *Facts) retries(w Wrote) bool {
-	switch o := w.object().(type) {
-	case *v1.NodeNetworkState:
-		return f.nodeRetries(o.Name)
-	case *v1.NodeNetworkConfigurationEnactment:
-		node, policy := nodeAndPolicy(o)
-		return f.nodeRetries(node) || f.policyRetries(policy)
-	case *v1.NodeNetworkConfigurationPolicy:
-		return f.policyRetries(o.Name)
-	}
-	return false
-}
-
-// policyRetries tells whether a node tries the policy again: whether the others
-// are aborted or wait depends on it.
-func (f *Facts) policyRetries(policy string) bool {
-	for _, node := range f.Nodes() {
-		if e := f.enactment(node, policy); e != nil && isRetried(e) {
-			return true
-		}
-	}
-	return false
-}
-
+// nodeRetries tells whether something is tried again on a node.
 func (f *Facts) nodeRetries(node string) bool {
 	retried := false
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, of, _ string) {

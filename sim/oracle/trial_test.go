@@ -1,0 +1,275 @@
+package oracle
+
+import (
+	"testing"
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+var one = []string{"n1"}
+
+func TestReach(t *testing.T) {
+	cutting := func(s *stage) {
+		s.try("n1", change(gateway))
+		s.hosts["n1"].cut = true
+	}
+	judge(t, func() Oracle { return newReach() }, one, map[string]history{
+		"a change that cuts the node off and is rolled back": {play: func(s *stage) {
+			cutting(s)
+			s.run(2 * time.Minute)
+			s.hosts["n1"].cut = false
+			s.end("n1", RolledBack)
+		}},
+		"a change that cuts the node off and stays": {want: "still is", play: func(s *stage) {
+			cutting(s)
+			s.end("n1", Committed)
+		}},
+		"a node that was cut off before": {play: func(s *stage) {
+			s.hosts["n1"].cut = true
+			s.try("n1", change(gateway))
+		}},
+		"a cable that is out since": {play: func(s *stage) {
+			cutting(s)
+			s.tell("n1", Fault{Kind: "carrier-loss", On: true})
+		}},
+		"a cable that was put back long ago": {want: "still is", play: func(s *stage) {
+			cutting(s)
+			s.tell("n1", Fault{Kind: "carrier-loss", On: true})
+			s.run(time.Minute)
+			s.tell("n1", Fault{Kind: "carrier-loss", End: true})
+		}},
+	})
+}
+
+func TestGuards(t *testing.T) {
+	judge(t, func() Oracle { return guards{} }, one, map[string]history{
+		"every guard passed and the node was read back": {play: func(s *stage) {
+			s.try("n1", change(gateway))
+			s.prove("n1", gateway)
+			s.end("n1", Committed)
+		}},
+		"a guard has not answered": {want: "has not passed", play: func(s *stage) {
+			s.try("n1", change(gateway, "dns"))
+			s.prove("n1", gateway)
+			s.end("n1", Committed)
+		}},
+		"a guard passed before the apply only": {want: "has not passed", play: func(s *stage) {
+			s.tell("n1", Probed{Name: gateway})
+			s.try("n1", change(gateway))
+			s.prove("n1")
+			s.end("n1", Committed)
+		}},
+		"a guard was lost": {want: "has not passed", play: func(s *stage) {
+			s.try("n1", change(gateway))
+			s.prove("n1")
+			s.tell("n1", Probed{Name: gateway, Err: errNoAnswer, Began: s.Elapsed()})
+			s.end("n1", Committed)
+		}},
+		"nobody read the node back": {want: "read back", play: func(s *stage) {
+			s.try("n1", change(gateway))
+			s.tell("n1", Probed{Name: gateway, Began: s.Elapsed()})
+			s.end("n1", Committed)
+		}},
+		"a probe that passes does not guard": {want: "does not guard", play: func(s *stage) {
+			for range 3 {
+				s.tell("n1", Probed{Name: gateway})
+			}
+			s.try("n1", change())
+		}},
+		"a probe of the policy's own does not guard": {want: "which does not guard", play: func(s *stage) {
+			entry := change(gateway)
+			entry.Transaction.Change.Probes = []txn.Guard{{Name: "tcp db:5432"}}
+			s.try("n1", entry)
+		}},
+	})
+}
+
+func TestCommitted(t *testing.T) {
+	judge(t, func() Oracle { return committed{} }, one, map[string]history{
+		"what was committed": {play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Committed)
+			s.close("n1", v1.TransactionCommitted)
+		}},
+		"what expired": {want: "says Committed", play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Expired)
+			s.close("n1", v1.TransactionCommitted)
+		}},
+		"what NetworkManager's restart has made permanent": {play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Lost)
+			s.close("n1", v1.TransactionCommitted)
+		}},
+	})
+}
+
+func TestLife(t *testing.T) {
+	judge(t, func() Oracle { return life{} }, one, map[string]history{
+		"longer than the window": {play: func(s *stage) { s.try("n1", change()) }},
+		"shorter than a person has": {want: "lives 2m30s", play: func(s *stage) {
+			entry := change()
+			entry.Transaction.Change.Confirm = 5 * time.Minute
+			s.try("n1", entry)
+		}},
+	})
+}
+
+func TestJournaled(t *testing.T) {
+	judge(t, func() Oracle { return journaled{} }, one, map[string]history{
+		"on the disk before": {play: func(s *stage) { s.try("n1", change()) }},
+		"not on the disk": {want: "no transaction is on the disk", play: func(s *stage) {
+			s.tell("n1", Applying{})
+			s.tell("n1", CheckpointMade{ID: "1", Owner: "handler/n1"})
+		}},
+		"without the way back": {want: "way back", play: func(s *stage) {
+			entry := change()
+			entry.Revert = nil
+			s.try("n1", entry)
+		}},
+	})
+}
+
+func TestTakenBack(t *testing.T) {
+	judge(t, func() Oracle { return takenBack{} }, one, map[string]history{
+		"as before": {play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", RolledBack)
+			s.close("n1", v1.TransactionRolledBack)
+		}},
+		"not as before": {want: "not as before", play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Lost)
+			s.close("n1", v1.TransactionRolledBack)
+		}},
+		"not as before, and it says so": {play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Lost)
+			s.close("n1", v1.TransactionRollbackIncomplete)
+		}},
+		"not as before since somebody changed it by hand": {play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Lost)
+			s.tell("n1", Fault{Kind: "drift"})
+			s.close("n1", v1.TransactionRolledBack)
+		}},
+		"the checkpoint is alive": {want: "is alive", play: func(s *stage) {
+			s.try("n1", change())
+			s.close("n1", v1.TransactionRolledBack)
+		}},
+	})
+}
+
+func TestAvailableAtTheCommit(t *testing.T) {
+	judge(t, func() Oracle { return available{} }, one, map[string]history{
+		"it is there": {play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Committed)
+		}},
+		"it is not there": {want: "the node lacks", play: func(s *stage) {
+			s.try("n1", change())
+			s.hosts["n1"].network = before
+			s.end("n1", Committed)
+		}},
+		"it is not there any more since NetworkManager restarted": {play: func(s *stage) {
+			s.try("n1", change())
+			s.tell("n1", Fault{Kind: "nm-restart"})
+			s.hosts["n1"].network = before
+			s.end("n1", Committed)
+		}},
+	})
+}
+
+func TestAvailableInTheStatus(t *testing.T) {
+	committed := func(s *stage) {
+		s.policy(1)
+		s.store(s.nns("n1", true, wanted, 2))
+		s.try("n1", change())
+		s.end("n1", Committed)
+		s.close("n1", v1.TransactionCommitted)
+	}
+	judge(t, func() Oracle { return available{} }, one, map[string]history{
+		"after the commit": {play: func(s *stage) {
+			committed(s)
+			s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
+		}},
+		"before the commit": {want: "does not have", play: func(s *stage) {
+			s.policy(1)
+			s.store(s.nns("n1", true, wanted, 2))
+			s.try("n1", change())
+			s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
+			s.end("n1", Committed)
+		}},
+		"at rest, and the node is another one": {want: "is Available and the node lacks", play: func(s *stage) {
+			committed(s)
+			s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
+			s.hosts["n1"].network = before
+		}},
+		"at rest, and the drift is told": {play: func(s *stage) {
+			committed(s)
+			s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
+			s.hosts["n1"].network = before
+			nns := s.nns("n1", true, wanted, 2)
+			nns.Status.Drift = []v1.Drift{{Path: "interfaces[eth1].mtu"}}
+			s.store(nns)
+		}},
+	})
+}
+
+func TestKept(t *testing.T) {
+	beside := []byte(`{"interfaces":[{"name":"eth1","mtu":1400},{"name":"br1","type":"linux-bridge","state":"up"}]}`)
+	with := func(s *stage) {
+		entry := change()
+		entry.Desired = beside
+		s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","state":"up","mtu":1500},{"name":"br1","type":"linux-bridge","state":"up"}]}`
+		s.try("n1", entry)
+	}
+	judge(t, func() Oracle { return kept{} }, one, map[string]history{
+		"the rest stays": {play: func(s *stage) {
+			with(s)
+			s.hosts["n1"].network = string(beside)
+			s.end("n1", Committed)
+		}},
+		"the rest goes": {want: "took away", play: func(s *stage) {
+			with(s)
+			s.end("n1", Committed)
+		}},
+	})
+}
+
+func TestForeign(t *testing.T) {
+	links := []foreign.Link{{Index: 2, Name: "eth1", Up: true, Carrier: true, MTU: 1500}, {Index: 3, Name: "cni0", Kind: "bridge", Up: true, Carrier: true, MTU: 1500}}
+	down := []foreign.Link{links[0], {Index: 3, Name: "cni0", Kind: "bridge", Carrier: true, MTU: 1400}}
+	judge(t, func() Oracle { return newForeignThings() }, one, map[string]history{
+		"nothing is lost": {play: func(s *stage) {
+			s.hosts["n1"].kernel.Links = links
+			s.try("n1", change())
+			s.end("n1", Committed)
+			s.close("n1", v1.TransactionCommitted)
+		}},
+		"another one's link is changed": {want: "what it does not name is lost", play: func(s *stage) {
+			s.hosts["n1"].kernel.Links = links
+			s.try("n1", change())
+			s.hosts["n1"].kernel.Links = down
+			s.end("n1", Committed)
+			s.close("n1", v1.TransactionCommitted)
+		}},
+		"another one's link is changed by hand": {play: func(s *stage) {
+			s.hosts["n1"].kernel.Links = links
+			s.try("n1", change())
+			s.tell("n1", Fault{Kind: "drift"})
+			s.hosts["n1"].kernel.Links = down
+			s.end("n1", Committed)
+			s.close("n1", v1.TransactionCommitted)
+		}},
+	})
+	judge(t, func() Oracle { return foreignCheckpoints{} }, one, map[string]history{
+		"somebody's checkpoint expires": {play: func(s *stage) { s.tell("n1", CheckpointEnded{ID: "1", How: Expired}) }},
+		"a handler rolls it back": {want: "somebody else's", play: func(s *stage) {
+			s.tell("n1", CheckpointEnded{ID: "1", How: RolledBack, By: "handler/n1"})
+		}},
+	})
+}
