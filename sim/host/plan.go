@@ -304,6 +304,9 @@ func (d *plan) take(w *wish) {
 		return
 	}
 	p := &profile{name: w.name, kind: w.kind, said: w.said, routes: w.routes}
+	if w.link == nil && !p.up() {
+		return // What is not there is down.
+	}
 	if w.was != nil {
 		p.dns, p.search, p.memory = w.was.dns, w.was.search, w.was.memory && !w.was.bare
 		if !w.was.bare && same(w.was.said, p.said) && slices.EqualFunc(w.was.routes, p.routes, Route.same) && d.host.holds(w.was) {

@@ -105,6 +105,10 @@ func TestWhatAnApplyTakesAlong(t *testing.T) {
 			steps: []string{bridgeOnEth0},
 			want:  []string{"dns server 192.0.2.1", "route 0.0.0.0/0 via 192.0.2.1 dev br1 metric 0", "-dev eth0"},
 		},
+		"what is to be down and is not there is no matter": {
+			steps: []string{"interfaces: [{name: eth9, type: ethernet, state: down}, {name: br9, type: linux-bridge, state: down}]"},
+			want:  []string{"-eth9", "-br9"},
+		},
 		"a VLAN's id changes by a new link": {
 			steps: []string{
 				"interfaces: [{name: v, type: vlan, state: up, vlan: {base-iface: eth1, id: 5}}]",
