@@ -25,9 +25,9 @@ type Lease struct {
 	For time.Duration
 }
 
-// askAgain is how long NetworkManager leaves a device in peace after nobody
-// has answered it.
-const askAgain = 5 * time.Minute
+// askAgain is how long a client waits at most between two questions (RFC 2131,
+// 4.1). nmstate tells NetworkManager to go on for ever.
+const askAgain = 64 * time.Second
 
 // AskDHCP has every link ask that wants a lease and has none: for a network in
 // which a server has come back.
