@@ -40,7 +40,8 @@ func (r *reach) Observe(f *Facts, e Event) error {
 		r.owed[e.Node] = d
 	}
 	for _, target := range targets {
-		if t.Reached[target] && !contains(d.targets, target) {
+		// What was not measured before, since its probe lied or was late, is no guard.
+		if t.Reached[target] && t.guardedBy(target) && !contains(d.targets, target) {
 			d.targets = append(d.targets, target)
 		}
 	}
@@ -84,6 +85,10 @@ func (r *reach) check(f *Facts, node string, d *debt) error {
 		return nil
 	}
 	return fmt.Errorf("a change has cut it off from %v, and it still is, %s after the checkpoint's end", cut, reachMargin) //nolint:err113 // For people.
+}
+
+func (t *Trial) guardedBy(probe string) bool {
+	return t.Entry == nil || contains(t.Entry.Transaction.Guards, probe)
 }
 
 // longestLife is that of a checkpoint where none is known.
