@@ -1,0 +1,77 @@
+package nmstate
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+)
+
+// inNewSpace runs the test on a network of its own.
+func inNewSpace(t *testing.T, run func(t *testing.T)) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("a network namespace needs root")
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // Never unlocked: the thread ends with its namespace.
+		space, err := netns.New()
+		if err != nil {
+			t.Errorf("making a network namespace: %v", err)
+			return
+		}
+		defer space.Close()
+		run(t)
+	}()
+	<-done
+}
+
+func TestBothWaysToTryVLANFilteringAgree(t *testing.T) {
+	inNewSpace(t, func(t *testing.T) {
+		want, err := KernelFiltersVLANs()
+		if err != nil {
+			t.Error(err)
+		}
+		got, err := refusedForOtherThanVLANs()
+		if err != nil || got != want {
+			t.Errorf("without a namespace: %v, %v; with one: %v", got, err, want)
+		}
+		// The second reason to refuse is one on every kernel.
+		err = newBridge("nmstate-try0", func(options *nl.RtAttr) { options.AddRtAttr(nl.IFLA_BR_GROUP_ADDR, make([]byte, 6)) })
+		if !errors.Is(err, unix.EINVAL) {
+			t.Errorf("a bridge with a group address that none may have: %v", err)
+		}
+		links, err := netlink.LinkList()
+		if err != nil || len(links) != 1 {
+			t.Errorf("left behind: %v, %v", links, err)
+		}
+	})
+}
+
+func TestNobodyHearsOfTheBridgeThatIsRefused(t *testing.T) {
+	inNewSpace(t, func(t *testing.T) {
+		heard, done := make(chan netlink.LinkUpdate, 10), make(chan struct{})
+		defer close(done)
+		if err := netlink.LinkSubscribe(heard, done); err != nil {
+			t.Error(err)
+			return
+		}
+		if _, err := refusedForOtherThanVLANs(); err != nil {
+			t.Error(err)
+		}
+		if err := newBridge("seen", func(*nl.RtAttr) {}); err != nil {
+			t.Error(err)
+			return
+		}
+		if first := <-heard; first.Attrs().Name != "seen" {
+			t.Errorf("heard of %s", first.Attrs().Name)
+		}
+	})
+}
