@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot generate verify lint test test-unit test-integration sim sim-long bench demo demo-down clean
+.PHONY: help deps build libnmstate control-plane noderoot images generate verify lint test test-unit test-integration sim sim-long bench demo demo-down clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -26,6 +26,9 @@ control-plane: ## Find, fetch or build kube-apiserver and etcd (building takes 1
 
 noderoot: ## Make the root file system of lab nodes, with NetworkManager 1.52 (Debian; needs root).
 	@hack/noderoot.sh
+
+images: ## Build the images of handler and controllers, in docker or podman where one answers (Linux).
+	@hack/images.sh
 
 generate: ## Generate deep copies and deploy/crds from the types in api/.
 	@hack/generate.sh
