@@ -3,8 +3,10 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -17,6 +19,11 @@ import (
 func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d desired.Decision) (bool, error) {
 	if fresh, err := r.holds(ctx, g, d.Spec); !fresh || err != nil {
 		return false, err
+	}
+	for _, name := range d.Delete {
+		if gone, err := r.gone(ctx, g, g.enactments[name]); !gone || err != nil {
+			return false, err
+		}
 	}
 	for _, s := range d.Statuses {
 		if err := r.writeStatus(ctx, m, g.enactments[s.Name], s.Status); err != nil {
@@ -45,6 +52,30 @@ func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d des
 		}
 	}
 	return true, nil
+}
+
+// gone reads live that an enactment has no policy any more. A process that has
+// just started may be shown the API server as it was before the policy came, and
+// with the enactment it would forget how often the policy has failed.
+func (r *Reconciler) gone(ctx context.Context, g *gathered, enactment *v1.NodeNetworkConfigurationEnactment) (bool, error) {
+	name := enactment.Labels[v1.EnactmentPolicyLabel]
+	var policy v1.NodeNetworkConfigurationPolicy
+	err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &policy)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading policy %s live: %w", name, err)
+	}
+	owner := slices.ContainsFunc(enactment.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == policy.UID })
+	selects := false
+	if g.node != nil {
+		selects, _ = selected(&policy, g.node) // An affinity that cannot be read selects no node.
+	}
+	if owner && selects {
+		log.FromContext(ctx).Info("the policy is there, whatever the cache shows", "policy", name)
+	}
+	return !owner || !selects, nil
 }
 
 // holds reads the policy that the spec is about live: a cache may lag behind a
