@@ -21,18 +21,23 @@ import (
 
 func TestARealAPIServerKeepsWhatTheModelDoes(t *testing.T) {
 	plane := controlplanetest.Start(t, os.Getenv, controlplane.Options{CRDs: "../../deploy/crds"})
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme, corev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
 	config, err := plane.RESTConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
 	config.QPS = -1
-	conformance.Run(t, &realServer{t: t, config: config, scheme: scheme, collects: plane.HasGarbageCollector()})
+	conformance.Run(t, &realServer{t: t, config: config, scheme: scheme(t), collects: plane.HasGarbageCollector()})
+}
+
+func scheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	made := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme, corev1.AddToScheme} {
+		if err := add(made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return made
 }
 
 type realServer struct {

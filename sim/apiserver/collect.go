@@ -104,5 +104,5 @@ func (s *Store) collectOne(me ref) {
 	}
 	next := t.kind.shallow(e.object)
 	next.SetOwnerReferences(there)
-	_, _ = s.replace(t, request{process: collector, verb: "patch"}, e, next)
+	_, _ = s.replace(t, request{process: collector, verb: "patch"}, e, next, false)
 }

@@ -41,6 +41,15 @@ type content struct {
 	tree map[string]any
 }
 
+// has tells whether it has anything but null for one of the object's parts.
+func (c content) has(part string) bool {
+	if c.tree != nil {
+		return c.tree[part] != nil
+	}
+	var tree map[string]json.RawMessage
+	return json.Unmarshal(c.data, &tree) == nil && tree[part] != nil && !isNull(tree[part])
+}
+
 // contentOf is patch.Data(o), as a tree where that is cheaper.
 func (d *differ) contentOf(patch client.Patch, o client.Object) (content, error) {
 	made := content{kind: patch.Type()}

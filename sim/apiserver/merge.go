@@ -18,9 +18,25 @@ import (
 // whole. What it changes is new; all else is shared with the object before.
 type merger struct {
 	// fields of each struct by their names in JSON.
-	fields map[reflect.Type]map[string][]int
+	fields map[reflect.Type]map[string]member
 	// nulls: keep them inside of states, as in what is not a patch.
 	nulls bool
+	// path to what is being merged, and the paths that have to be there in an
+	// object that came, and are not. A type's JSON leaves out what is optional.
+	path, missing []string
+}
+
+// start forgets what was missing before.
+func (m *merger) start() { m.path, m.missing = m.path[:0], nil }
+
+// required notes what an object that was not there lacks.
+func (m *merger) required(t reflect.Type, has func(name string) bool) {
+	for name, f := range m.fieldsOf(t) {
+		if f.required && !has(name) {
+			m.missing = append(m.missing, strings.Join(append(slices.Clone(m.path), name), "."))
+		}
+	}
+	slices.Sort(m.missing)
 }
 
 func (m *merger) merge(into reflect.Value, raw []byte) error {
@@ -83,11 +99,16 @@ func (m *merger) mergeTree(into reflect.Value, tree any) error {
 func (m *merger) mergeBranch(into reflect.Value, tree map[string]any) error {
 	switch into.Kind() {
 	case reflect.Struct:
+		if into.IsZero() {
+			m.required(into.Type(), func(name string) bool { return tree[name] != nil })
+		}
 		fields := m.fieldsOf(into.Type())
 		for name, value := range tree {
-			if err := m.mergeTree(into.FieldByIndex(fields[name]), value); err != nil {
+			m.path = append(m.path, name)
+			if err := m.mergeTree(into.FieldByIndex(fields[name].index), value); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
+			m.path = m.path[:len(m.path)-1]
 		}
 		return nil
 	case reflect.Pointer:
@@ -112,9 +133,11 @@ func (m *merger) mergeBranch(into reflect.Value, tree map[string]any) error {
 			if old := into.MapIndex(key); old.IsValid() {
 				element.Set(old)
 			}
+			m.path = append(m.path, name)
 			if err := m.mergeTree(element, value); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
+			m.path = m.path[:len(m.path)-1]
 			made.SetMapIndex(key, element)
 		}
 		into.Set(made)
@@ -139,15 +162,20 @@ func (m *merger) mergeStruct(into reflect.Value, raw []byte) error {
 	if err := utiljson.Unmarshal(raw, &tree); err != nil {
 		return err
 	}
+	if into.IsZero() {
+		m.required(into.Type(), func(name string) bool { return tree[name] != nil && !isNull(tree[name]) })
+	}
 	fields := m.fieldsOf(into.Type())
 	for name, value := range tree {
-		index, known := fields[name]
+		f, known := fields[name]
 		if !known {
 			continue
 		}
-		if err := m.merge(into.FieldByIndex(index), value); err != nil {
+		m.path = append(m.path, name)
+		if err := m.merge(into.FieldByIndex(f.index), value); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		m.path = m.path[:len(m.path)-1]
 	}
 	return nil
 }
@@ -171,30 +199,38 @@ func (m *merger) mergeMap(into reflect.Value, raw []byte) error {
 		if old := into.MapIndex(key); old.IsValid() {
 			element.Set(old)
 		}
+		m.path = append(m.path, name)
 		if err := m.merge(element, value); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		m.path = m.path[:len(m.path)-1]
 		made.SetMapIndex(key, element)
 	}
 	into.Set(made)
 	return nil
 }
 
-func (m *merger) fieldsOf(t reflect.Type) map[string][]int {
+// member is a field of a struct.
+type member struct {
+	index    []int
+	required bool
+}
+
+func (m *merger) fieldsOf(t reflect.Type) map[string]member {
 	if known, ok := m.fields[t]; ok {
 		return known
 	}
-	fields := map[string][]int{}
+	fields := map[string]member{}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
-			for inner, index := range m.fieldsOf(f.Type) {
-				fields[inner] = append([]int{i}, index...)
+			for inner, below := range m.fieldsOf(f.Type) {
+				fields[inner] = member{append([]int{i}, below.index...), below.required}
 			}
 		case name != "" && name != "-" && f.IsExported():
-			fields[name] = f.Index
+			fields[name] = member{f.Index, options == ""}
 		}
 	}
 	m.fields[t] = fields

@@ -59,6 +59,8 @@ type table struct {
 // entry is a stored object, with what is beside it.
 type entry struct {
 	object client.Object
+	// status: it was written, so that the stored JSON has one.
+	status bool
 	// owners of the parts of a NodeNetworkState's spec by field manager.
 	owners fieldOwners
 }
@@ -109,8 +111,8 @@ func New(w *world.World) *Store {
 	s := &Store{
 		world: w, kinds: kinds(), revision: 1, chance: w.Rand("apiserver"),
 		counts: map[Count]int{}, owned: map[types.UID]map[ref]bool{},
-		merger:  &merger{fields: map[reflect.Type]map[string][]int{}},
-		literal: &merger{fields: map[reflect.Type]map[string][]int{}, nulls: true},
+		merger:  &merger{fields: map[reflect.Type]map[string]member{}},
+		literal: &merger{fields: map[reflect.Type]map[string]member{}, nulls: true},
 		differ:  differ{fields: map[reflect.Type][]jsonField{}},
 	}
 	for i := range s.tables {

@@ -1,9 +1,12 @@
 package apiserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,7 +89,7 @@ func (s *Store) update(r request, sent client.Object) (client.Object, error) {
 	if next.GetUID() != e.object.GetUID() {
 		return nil, otherUID(t, next.GetUID(), e.object)
 	}
-	return s.replace(t, r, e, next)
+	return s.replace(t, r, e, next, true)
 }
 
 func otherUID(t *table, sent types.UID, now client.Object) error {
@@ -106,6 +109,7 @@ func (s *Store) patch(r request, like client.Object, sent content) (client.Objec
 	}
 	next := t.kind.shallow(e.object)
 	var err error
+	s.merger.start()
 	if sent.tree != nil {
 		err = s.merger.mergeTree(reflect.ValueOf(next).Elem(), sent.tree)
 	} else {
@@ -117,26 +121,38 @@ func (s *Store) patch(r request, like client.Object, sent content) (client.Objec
 	if next.GetName() != e.object.GetName() {
 		return nil, apierrors.NewBadRequest("the name of the object does not match the name on the URL")
 	}
-	return s.replace(t, r, e, next)
+	part := cmp.Or(r.subresource, "spec")
+	var missing field.ErrorList
+	for _, path := range s.merger.missing {
+		if t.kind.counted && strings.HasPrefix(path, part+".") {
+			missing = append(missing, field.Required(field.NewPath(path), ""))
+		}
+	}
+	if next.GetResourceVersion() == e.object.GetResourceVersion() && len(missing) > 0 {
+		return nil, apierrors.NewInvalid(t.kind.gvk().GroupKind(), next.GetName(), missing)
+	}
+	return s.replace(t, r, e, next, sent.has("status"))
 }
 
 // replace stores the next version of an object, if it is one: the parts that
-// the request may not write are as they were.
-func (s *Store) replace(t *table, r request, e *entry, next client.Object) (client.Object, error) {
+// the request may not write are as they were. A first status is a change even if
+// it says nothing.
+func (s *Store) replace(t *table, r request, e *entry, next client.Object, withStatus bool) (client.Object, error) {
 	now := e.object
 	if next.GetResourceVersion() != now.GetResourceVersion() {
 		return nil, apierrors.NewConflict(t.kind.resource(), now.GetName(),
 			fmt.Errorf("the object has been modified; please apply your changes to the latest version and try again")) //nolint:err113,perfsprint // The server's words.
 	}
-	if next.GetUID() != now.GetUID() && r.subresource == "" {
-		wrong := field.Invalid(field.NewPath("metadata", "uid"), next.GetUID(), "field is immutable")
-		return nil, apierrors.NewInvalid(t.kind.gvk().GroupKind(), now.GetName(), field.ErrorList{wrong})
+	if err := s.metaAllowed(t, r, now, next); err != nil {
+		return nil, err
 	}
 	s.keep(t, r, now, next)
 	meta, spec, status := t.kind.differs(now, next)
-	if !meta && !spec && !status {
+	first := withStatus && r.subresource == "status" && t.kind.counted && !e.status
+	if !meta && !spec && !status && !first {
 		return now, nil
 	}
+	e.status = e.status || first
 	if err := s.fits(t, next); err != nil {
 		return nil, err
 	}
@@ -154,17 +170,38 @@ func (s *Store) replace(t *table, r request, e *entry, next client.Object) (clie
 	return next, nil
 }
 
+// metaAllowed refuses what no write may change; a write of a status does not get
+// that far, except for a Node.
+func (s *Store) metaAllowed(t *table, r request, now, next client.Object) error {
+	if r.subresource == "status" && t.kind.counted {
+		return nil
+	}
+	path := field.NewPath("metadata")
+	var wrong field.ErrorList
+	if next.GetUID() != now.GetUID() {
+		wrong = append(wrong, field.Invalid(path.Child("uid"), next.GetUID(), "field is immutable"))
+	}
+	if now.GetDeletionTimestamp() != nil {
+		for _, finalizer := range next.GetFinalizers() {
+			if !slices.Contains(now.GetFinalizers(), finalizer) {
+				wrong = append(wrong, field.Forbidden(path.Child("finalizers"), "no new finalizers can be added if the object is being deleted"))
+			}
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(t.kind.gvk().GroupKind(), now.GetName(), wrong)
+}
+
 // keep takes back what a request may not change.
 func (s *Store) keep(t *table, r request, now, next client.Object) {
 	was, _, _ := t.kind.parts(now)
 	meta, _, _ := t.kind.parts(next)
-	if r.subresource == "status" {
+	if r.subresource == "status" && t.kind.counted {
 		*meta = *was
 		t.kind.setSpec(next, now)
 		return
-	}
-	if was.DeletionTimestamp != nil && len(meta.Finalizers) > len(was.Finalizers) {
-		panic("apiserver: the model has no finalizer that comes while the object is being deleted")
 	}
 	*meta = metav1.ObjectMeta{
 		Name: was.Name, UID: was.UID, ResourceVersion: was.ResourceVersion, Generation: was.Generation,
@@ -172,6 +209,10 @@ func (s *Store) keep(t *table, r request, now, next client.Object) {
 		DeletionGracePeriodSeconds: was.DeletionGracePeriodSeconds,
 		Labels:                     meta.Labels, Annotations: meta.Annotations,
 		OwnerReferences: meta.OwnerReferences, Finalizers: meta.Finalizers,
+	}
+	if r.subresource == "status" { // Of a Node: it takes the labels as well.
+		t.kind.setSpec(next, now)
+		return
 	}
 	t.kind.setStatus(next, now)
 	t.kind.defaults(next)
