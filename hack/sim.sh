@@ -62,18 +62,24 @@ branches() {
 	cat out/sim/never
 }
 
+# mutants: the runs that find each planted bug; the figures are at its end.
+mutants() {
+	go test ./sim/mutants -count 1 -timeout 30m -parallel 2 -run 'PlantedBugs|Patch' -v -which all >out/sim/mutants || { grep -A3 -- '--- FAIL' out/sim/mutants && return 1; }
+	grep -A100 'found, with how many runs' out/sim/mutants | grep ' runs, seed'
+}
+
 rollout() { bin/sim -rollout -nodes "$nodes"; }
 
 go build -o bin/sim ./sim
 failed=()
-[ $# -gt 0 ] || set -- replay rollout swarm branches
+[ $# -gt 0 ] || set -- replay rollout swarm branches mutants
 for stage; do
 	begun=$SECONDS
 	echo "== sim: $stage"
 	case $stage in
-	replay | swarm | branches | rollout) $stage || failed+=("$stage") ;;
+	replay | swarm | branches | mutants | rollout) $stage || failed+=("$stage") ;;
 	*)
-		echo "sim: no stage is called $stage; there are replay, rollout, swarm and branches" >&2
+		echo "sim: no stage is called $stage; there are replay, rollout, swarm, branches and mutants" >&2
 		exit 2
 		;;
 	esac
