@@ -87,8 +87,7 @@ type Host struct {
 	disk     disk
 	boot     boot
 	notice   notice
-	// followers are told of every change at once.
-	followers   []func()
+	// activations of profiles, by their keys.
 	activations map[string]*activation
 
 	revision uint64

@@ -228,40 +228,56 @@ func (d *plan) portsOf(wanted map[string]*wish) error {
 		}
 		listed, says := d.listed(w)
 		for _, name := range listed {
-			link := d.host.kernel.link(name, false)
-			port := wanted[name]
-			if port == nil {
-				kind := "ovs-interface" // nmstate makes such a port by itself.
-				switch {
-				case link != nil:
-					kind = link.Type
-				case w.kind != "ovs-bridge":
-					return invalid("Controller interface %s is holding unknown port %s", w.name, name)
-				}
-				port = d.wishFor(wanted, name, kind, link)
-			}
-			if port.taken != "" && port.taken != w.name {
-				return invalid("Port %s is overbooked by two controller: %s, %s", name, port.taken, w.name)
-			}
-			port.taken = w.name
-			if !port.absent {
-				port.said = merged(port.said, tree{"controller": w.name})
+			if err := d.seize(wanted, w, name); err != nil {
+				return err
 			}
 		}
-		for _, l := range d.host.kernel.ports(w.name) {
-			if (says || w.absent) && !slices.Contains(listed, l.Name) && !l.Foreign {
-				port := d.wishFor(wanted, l.Name, l.Type, l)
-				if text(port.said["controller"]) == w.name {
-					port.said = without(port.said, "controller")
-					port.absent = port.absent || l.Type == "ovs-interface" && port.implied
-				}
-			}
+		if says || w.absent {
+			d.release(wanted, w, listed)
 		}
 	}
 	for _, key := range sortedKeys(wanted) {
 		d.alone(wanted, wanted[key])
 	}
 	return nil
+}
+
+// seize makes an interface the controller's port.
+func (d *plan) seize(wanted map[string]*wish, controller *wish, name string) error {
+	port := wanted[name]
+	if port == nil {
+		link := d.host.kernel.link(name, false)
+		kind := "ovs-interface" // nmstate makes such a port by itself.
+		switch {
+		case link != nil:
+			kind = link.Type
+		case controller.kind != "ovs-bridge":
+			return invalid("Controller interface %s is holding unknown port %s", controller.name, name)
+		}
+		port = d.wishFor(wanted, name, kind, link)
+	}
+	if port.taken != "" && port.taken != controller.name {
+		return invalid("Port %s is overbooked by two controller: %s, %s", name, port.taken, controller.name)
+	}
+	port.taken = controller.name
+	if !port.absent {
+		port.said = merged(port.said, tree{"controller": controller.name})
+	}
+	return nil
+}
+
+// release lets the controller's ports go that are not listed.
+func (d *plan) release(wanted map[string]*wish, controller *wish, listed []string) {
+	for _, l := range d.host.kernel.ports(controller.name) {
+		if slices.Contains(listed, l.Name) || l.Foreign {
+			continue
+		}
+		port := d.wishFor(wanted, l.Name, l.Type, l)
+		if text(port.said["controller"]) == controller.name {
+			port.said = without(port.said, "controller")
+			port.absent = port.absent || l.Type == "ovs-interface" && port.implied
+		}
+	}
 }
 
 // listed are the ports that the desired state lists for a controller.
