@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,5 +58,30 @@ func TestTheREADMEKnowsEveryKindOfLine(t *testing.T) {
 		if !strings.Contains(table, "`"+kind+"`") {
 			t.Errorf("the table of kinds lacks %s", kind)
 		}
+	}
+}
+
+const bridge = `-- bridge.yaml --
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: bridge}
+spec:
+  desiredState:
+    interfaces:
+    - {name: br1, type: linux-bridge, state: up, bridge: {port: [{name: eth1, vlan: {}}]}}
+`
+
+func TestTheScenarioOfTheREADMEHolds(t *testing.T) {
+	_, script, found := strings.Cut(readme(t), "```\nnodes 3\n")
+	script, _, closed := strings.Cut(script, "```")
+	if !found || !closed {
+		t.Fatal("there is no scenario")
+	}
+	file := filepath.Join(t.TempDir(), "readme.txtar")
+	if err := os.WriteFile(file, []byte("nodes 3\n"+script+bridge), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := said(t, "-scenario", file, "-trace-kinds", "step"); err != nil {
+		t.Error(err, out)
 	}
 }
