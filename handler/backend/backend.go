@@ -42,7 +42,8 @@ type Backend interface {
 	Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(Checkpoint)) (Checkpoint, error)
 
 	// Commit makes the trial permanent. ErrGone: the checkpoint is not alive
-	// any more, so nothing was committed. Any other error leaves it open.
+	// any more, so nothing was committed. Any other error: NetworkManager did not
+	// answer, and whether it has committed is not known; Pending tells later.
 	Commit(ctx context.Context, checkpoint Checkpoint) error
 
 	// Rollback undoes the trial. ErrGone: the checkpoint is not alive any more.

@@ -59,6 +59,8 @@ type Cluster struct {
 	nodes   []*Node // in the order of their coming
 	leader  *Replica
 	spare   []network.Node
+	// words are what the hosts' nmstate has read: many are brought to the same.
+	words *host.Words
 	// leaseFree is when the last leader's Lease runs out.
 	leaseFree time.Duration
 }
@@ -80,7 +82,7 @@ func New(ctx context.Context, w *world.World, options Options) *Cluster {
 	}
 	c := &Cluster{
 		World: w, API: apiserver.New(w), Events: &apiserver.Events{}, Network: network.Build(w, options.Topology),
-		ctx: ctx, options: options, mode: options.Mode,
+		ctx: ctx, options: options, mode: options.Mode, words: host.NewWords(),
 	}
 	for _, plan := range c.withoutSpare(c.Network.Nodes) {
 		c.Add(plan)
@@ -97,7 +99,7 @@ func New(ctx context.Context, w *world.World, options Options) *Cluster {
 // Add makes a node by the plan of a topology, with its handler.
 func (c *Cluster) Add(plan network.Node) *Node {
 	n := &Node{Name: plan.Name, cluster: c, labels: c.options.Labels[plan.Name], api: plan.API}
-	n.Host = host.New(c.World, plan.Name, host.Options{NICs: plan.HostNICs(), Lacks: c.options.Lacks})
+	n.Host = host.New(c.World, plan.Name, host.Options{NICs: plan.HostNICs(), Lacks: c.options.Lacks, Words: c.words})
 	n.Host.OnChange = n.hostChanged
 	n.station = c.Network.Join(plan, n.Host)
 	c.nodes = append(c.nodes, n)
