@@ -223,7 +223,8 @@ func ownedBy(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNet
 			return owner.UID == policy.UID
 		}
 	}
-	return true
+	// Of one whose policy was deleted the garbage collector leaves the Node.
+	return len(enactment.OwnerReferences) == 0
 }
 
 func isTrue(enactment *v1.NodeNetworkConfigurationEnactment, conditionType v1.ConditionType) bool {

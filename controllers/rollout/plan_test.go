@@ -38,6 +38,9 @@ type on struct {
 	retry              *v1.EnactmentRetry
 }
 
+// onlyTheNode is left as an owner once a deleted policy's was taken away.
+const onlyTheNode types.UID = "only the node"
+
 func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 	e := v1.NodeNetworkConfigurationEnactment{
 		ObjectMeta: metav1.ObjectMeta{Name: o.name + ".p"},
@@ -48,7 +51,9 @@ func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 			PolicyGeneration: o.reported, Hash: o.hash, Committed: o.has, Plan: o.plan, Retry: o.retry,
 		},
 	}
-	if o.owner != "" {
+	if o.owner == onlyTheNode {
+		e.OwnerReferences = []metav1.OwnerReference{{Kind: "Node", Name: o.name, UID: "node"}}
+	} else if o.owner != "" {
 		e.OwnerReferences = []metav1.OwnerReference{{Kind: "NodeNetworkConfigurationPolicy", Name: "p", UID: o.owner}}
 	}
 	for _, conditionType := range o.shows {
@@ -204,6 +209,11 @@ func TestPlanDecides(t *testing.T) {
 		"an enactment of a deleted policy of the same name is not granted": {
 			limit:  intstr.FromInt32(1),
 			nodes:  []on{{name: "a", owner: "another", approved: 1, reported: 1, shows: showing(isAvailable)}, {name: "b", owner: "this"}},
+			grants: []string{"b"},
+		},
+		"an enactment of a deleted policy of this name that lost its owner is not this one's": {
+			limit:  intstr.FromInt32(1),
+			nodes:  []on{{name: "a", owner: onlyTheNode, approved: 9, reported: 9, shows: showing(isAvailable)}, {name: "b", owner: "this"}},
 			grants: []string{"b"},
 		},
 		"an enactment of a deleted policy of the same name occupies a slot while it is being applied": {

@@ -86,12 +86,13 @@ func (t *turn) moveOn() {
 }
 
 // leave deletes the enactment of a policy that is gone, once the node's state
-// is known to be without it.
+// is known to be without it: while a change of it is taken back, the enactment
+// stands for the slot of its rollout.
 func (t *turn) leave(m *member) {
 	if m.enactment == nil {
 		return
 	}
-	if t.in.State == nil || (!t.inSpec(m) && (m.held == nil || t.done())) {
+	if t.in.State == nil || (!t.inSpec(m) && (m.held == nil && !t.stillChanging(m) || t.done())) {
 		t.decision.Delete = append(t.decision.Delete, m.enactment.Name)
 		t.note("policy %s: gone from the node", m.name)
 	}
