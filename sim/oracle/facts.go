@@ -202,7 +202,7 @@ func (n *Node) before(f *Facts, e Event) {
 	case Applying:
 		n.lastAsked = e.At
 		entry := f.Journal(n.Name)
-		if entry != nil && entry.Transaction.Phase == txn.RollingBack {
+		if entry != nil && (entry.Transaction.Phase == txn.RollingBack || parsed(entry.Revert).Hash() == what.Desired.Hash()) {
 			n.asked = nil
 			return
 		}

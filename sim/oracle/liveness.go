@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
 // liveness: once the faults are over everything comes to an end: no transaction
@@ -52,7 +53,7 @@ func (f *Facts) pending() []string {
 		lines = append(lines, f.pendingOf(o.(*v1.NodeNetworkConfigurationPolicy))...)
 	})
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
-		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isSetAside(node) {
+		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isAway(node) {
 			say("enactment %s is there, and its policy does not select the node", e.Name)
 		}
 	})
@@ -71,6 +72,9 @@ func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
 			return
 		}
 		line, waits := f.pendingOn(p, o.(*corev1.Node), &count)
+		if line != "" && f.isAway(o.GetName()) {
+			line, waits = "", true
+		}
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -99,7 +103,7 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 		return fmt.Sprintf("policy %s: node %s has no NodeNetworkState", p.Name, node.Name), false
 	case e == nil:
 		return fmt.Sprintf("policy %s: node %s has no enactment", p.Name, node.Name), false
-	case e.Status.PolicyGeneration != p.Generation && f.isSetAside(node.Name):
+	case e.Status.PolicyGeneration != p.Generation && f.isAway(node.Name):
 		return "", true
 	}
 	is := func(kind v1.ConditionType) bool { return conditionIs(e.Status.Conditions, kind) }
@@ -114,12 +118,18 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 		count.aborted++
 	case is(v1.Planned):
 		count.planned++
-	case is(v1.EnactmentPending) && (f.isSetAside(node.Name) || !isReady(node) || f.holds(p) || waitsForNeighbours(e) || f.heldUp(p)):
+	case is(v1.EnactmentPending) && (f.isAway(node.Name) || !isReady(node) || f.holds(p) || waitsForNeighbours(e) || f.heldUp(p)):
 		return "", true
 	default:
 		return fmt.Sprintf("policy %s: node %s is not done: %s", p.Name, node.Name, said(e)), false
 	}
 	return "", false
+}
+
+// isAway tells whether a node is not managed, or out of reach for good: whether
+// that is our doing, the rule reach says.
+func (f *Facts) isAway(node string) bool {
+	return f.isSetAside(node) || f.Has(node) && !f.Reaches(node, probe.APIServer)
 }
 
 // waitsForNeighbours tells whether nobody has announced yet what the policy asks for.
@@ -133,7 +143,7 @@ func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
 	held := false
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
 		held = held || policy == p.Name && e.Spec.ApprovedGeneration == p.Generation &&
-			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && (f.isSetAside(node) || waitsForNeighbours(e))
+			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && (f.isAway(node) || waitsForNeighbours(e))
 	})
 	return held
 }

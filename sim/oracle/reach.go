@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -39,6 +40,8 @@ func (r *reach) Observe(f *Facts, e Event) error {
 		d = &debt{}
 		r.owed[e.Node] = d
 	}
+	// What it reaches now is owed no more by what was before.
+	d.targets = slices.DeleteFunc(d.targets, func(target string) bool { return t.Reached[target] })
 	for _, target := range targets {
 		// What was not measured before, since its probe lied or was late, is no guard.
 		if t.Reached[target] && t.guardedBy(target) && !contains(d.targets, target) {
