@@ -21,6 +21,25 @@
 // them alone, by events, and by reads with UnsafeDisableDeepCopy. Whoever gets one
 // there must not change it.
 //
+// # How it is kept honest
+//
 // The package conformance has the semantics as sentences, and runs on a real
-// API server too.
+// API server with its garbage collector too; e2e/apiserver also sends drawn
+// requests to both and compares all that comes out. Beyond these:
+//
+//   - what a watch does in an outage is after client-go's reflector: a connection that
+//     holds brings everything, one that broke is dialled with a backoff from 800 ms
+//     to 30 s, and where etcd has compacted meanwhile (5 minutes) the
+//     list shows many versions as one;
+//   - how a request fares without a network is after handler/main.go and
+//     probe.Dial: hanging until the connection is lost, then a short dial;
+//   - how a consistent client waits is after controller-runtime's own handler.
+//
+// # What it does not have
+//
+// Of the schema in deploy/crds it has the defaults, and that what a patch adds is
+// whole; it refuses no value (lengths, patterns, CEL rules), so only what
+// api/v1's contract test accepts should be given to it. Managed fields are
+// those of a NodeNetworkState's desired state. There are no namespaces, no
+// admission, no server-side apply, no priority and fairness.
 package apiserver

@@ -60,6 +60,8 @@ func deleting() map[string]func(*stage) {
 			same(s, "generation", going.Generation, 2)
 			s.must(s.api.Delete(s.Context(), s.policy("a")))
 			same(s, "revision after another delete", read(s, policy).ResourceVersion, going.ResourceVersion)
+			err := s.api.Patch(s.Context(), s.policy("a"), merge(`{"metadata":{"finalizers":["example.com/one","example.com/two","example.com/three"]}}`))
+			s.refused(err, apierrors.IsInvalid, "metadata.finalizers", "Forbidden")
 			s.must(s.api.Patch(s.Context(), s.policy("a"), merge(`{"metadata":{"finalizers":["example.com/two"]}}`)))
 			same(s, "being there", s.there(policy), true)
 			s.must(s.api.Status().Patch(s.Context(), s.policy("a"), merge(`{"status":{"observedGeneration":2}}`)))

@@ -182,6 +182,15 @@ func comparingPatches() map[string]func(*stage) {
 				s.Errorf("got %+v", after)
 			}
 		},
+		"what a patch adds has to be whole, what it merges into not": func(s *stage) {
+			enactment := s.enactment("a")
+			s.created(enactment)
+			err := s.api.Status().Patch(s.Context(), s.enactment("a"), merge(`{"status":{"committed":{"generation":1}}}`))
+			s.refused(err, apierrors.IsInvalid, "status.committed.hash", "Required value")
+			s.must(s.api.Status().Patch(s.Context(), s.enactment("a"), merge(`{"status":{"committed":{"generation":1,"hash":"x"}}}`)))
+			s.must(s.api.Status().Patch(s.Context(), s.enactment("a"), merge(`{"status":{"committed":{"generation":2}}}`)))
+			same(s, "hash", read(s, enactment).Status.Committed.Hash, "x")
+		},
 		"a Node is patched as our kinds are": func(s *stage) {
 			node := s.node("a")
 			s.created(node)

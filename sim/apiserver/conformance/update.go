@@ -103,6 +103,26 @@ func updatingParts() map[string]func(*stage) {
 			s.must(s.api.Status().Update(s.Context(), policy))
 			same(s, "revision", read(s, policy).ResourceVersion, before)
 		},
+		"a status that says nothing is a change once": func(s *stage) {
+			state := s.state("a")
+			s.created(state)
+			before := state.ResourceVersion
+			s.must(s.api.Status().Update(s.Context(), state))
+			if state.ResourceVersion == before {
+				s.Error("it is none")
+			}
+			before = state.ResourceVersion
+			s.must(s.api.Status().Update(s.Context(), state))
+			same(s, "revision after another one", state.ResourceVersion, before)
+		},
+		"a write of a Node's status takes its labels along, and not its spec": func(s *stage) {
+			node := s.node("a")
+			s.created(node)
+			s.must(s.api.Status().Patch(s.Context(), s.node("a"), merge(`{"metadata":{"labels":{"a":"b"}},"spec":{"unschedulable":true}}`)))
+			got := read(s, node)
+			same(s, "label", got.Labels["a"], "b")
+			same(s, "unschedulable", got.Spec.Unschedulable, false)
+		},
 		"the times and the UID of an object cannot be changed": func(s *stage) {
 			node := s.node("a")
 			s.created(node)
