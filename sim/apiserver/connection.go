@@ -52,8 +52,6 @@ type Connection struct {
 	process *world.Process
 	// lost: the connection broke, and each request dials anew.
 	lost bool
-	// caches are woken when the connection is back.
-	streams []*view
 }
 
 // Connect gives a process its way to the server. It ends with the process.

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -106,9 +107,7 @@ func (d *differ) structs(a, b reflect.Value) (map[string]any, error) {
 			if err != nil {
 				return nil, err
 			}
-			for name, value := range inner {
-				tree[name] = value
-			}
+			maps.Copy(tree, inner)
 			continue
 		}
 		value, changed, err := d.values(x, y, f.absent(x), f.absent(y))
@@ -135,7 +134,7 @@ func (d *differ) values(a, b reflect.Value, noA, noB bool) (value any, changed b
 		value, err = d.normal(b)
 		return value, true, err
 	}
-	switch _, custom := a.Interface().(json.Marshaler); {
+	switch _, custom := reflect.TypeAssert[json.Marshaler](a); {
 	case a.Type() == reflect.TypeFor[v1.State]():
 		return d.states(a.Interface().(v1.State), b.Interface().(v1.State))
 	case custom:
@@ -183,7 +182,7 @@ func (d *differ) copy(into, from reflect.Value) error {
 		into.Set(reflect.ValueOf(v1.NewState(raw)))
 		return err
 	}
-	if _, custom := into.Addr().Interface().(json.Unmarshaler); custom {
+	if _, custom := reflect.TypeAssert[json.Unmarshaler](into.Addr()); custom {
 		raw, err := json.Marshal(from.Interface())
 		if err != nil {
 			return err
@@ -205,7 +204,7 @@ func (d *differ) copyKind(into, from reflect.Value) error {
 			}
 		}
 	case reflect.Pointer:
-		if at, is := from.Interface().(*metav1.Time); from.IsNil() || is && at.IsZero() {
+		if at, is := reflect.TypeAssert[*metav1.Time](from); from.IsNil() || is && at.IsZero() {
 			return nil // Both are null.
 		}
 		into.Set(reflect.New(from.Type().Elem()))
@@ -274,7 +273,7 @@ func (d *differ) states(a, b v1.State) (any, bool, error) {
 // absent tells whether JSON leaves the field out.
 func (f jsonField) absent(v reflect.Value) bool {
 	if f.omitZero {
-		if z, ok := v.Interface().(interface{ IsZero() bool }); ok && z.IsZero() || v.IsZero() {
+		if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok && z.IsZero() || v.IsZero() {
 			return true
 		}
 	}

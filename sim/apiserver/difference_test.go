@@ -25,7 +25,7 @@ func TestADifferenceDoesWhatMergeFromDoes(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	for n := range 3000 {
 		kind := kinds()[n%numKinds]
-		from, to, now := kind.fresh(), kind.fresh(), kind.fresh()
+		from, to := kind.fresh(), kind.fresh()
 		scribble(chance, from, 3)
 		if chance.IntN(3) > 0 {
 			to = from.DeepCopyObject().(client.Object)
@@ -33,7 +33,8 @@ func TestADifferenceDoesWhatMergeFromDoes(t *testing.T) {
 		scribble(chance, to, 2)
 		from.SetResourceVersion("7")
 		to.SetResourceVersion("7")
-		if now = stored(t, store, from); chance.IntN(3) == 0 {
+		now := stored(t, store, from)
+		if chance.IntN(3) == 0 {
 			scribble(chance, now, 2)
 			now = stored(t, store, now)
 		}

@@ -1,6 +1,9 @@
 package apiserver
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // Request is one request as the server sees it.
 type Request struct {
@@ -35,11 +38,7 @@ type Count struct{ Process, Verb, Kind, Subresource string }
 
 // Requests are how many requests reached the server so far, or tried to.
 func (s *Store) Requests() map[Count]int {
-	made := make(map[Count]int, len(s.counts))
-	for c, n := range s.counts {
-		made[c] = n
-	}
-	return made
+	return maps.Clone(s.counts)
 }
 
 func (s *Store) count(r Request) {

@@ -44,7 +44,7 @@ func (m *merger) merge(into reflect.Value, raw []byte) error {
 		into.SetZero()
 		return nil
 	}
-	if state, is := into.Addr().Interface().(*v1.State); is {
+	if state, is := reflect.TypeAssert[*v1.State](into.Addr()); is {
 		merged, err := mergeState(state.Raw, raw, m.nulls)
 		state.Raw = merged
 		return err

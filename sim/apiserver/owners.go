@@ -109,7 +109,7 @@ func (f fieldOwners) managed() []metav1.ManagedFieldsEntry {
 		}
 		made = append(made, metav1.ManagedFieldsEntry{
 			Manager: owner, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: v1.GroupVersion.String(),
-			FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: raw},
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(raw)),
 		})
 	}
 	return made
