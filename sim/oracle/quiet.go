@@ -2,11 +2,15 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
-// quiet: when everything is done and nobody does anything, nothing is written and
+// quiet: no write says nothing new; and when everything is done and nobody does anything, nothing is written and
 // no host changes. A run in which something is tried again and again, as it says
 // itself, has no quiet: the attempt may cut a node off, or succeed.
 type quiet struct {
@@ -28,12 +32,32 @@ func (q *quiet) Observe(f *Facts, e Event) error {
 		return q.end(f)
 	case Wrote:
 		role, _ := roleOf(what.Process)
+		if role != roleOutside && saysNothing(what) {
+			return fmt.Errorf("%s wrote %s %s, and nothing of it is new but the time", what.Process, what.Kind, what.Name)
+		}
 		if !f.quiet || q.restless || role == roleOutside {
 			return nil
 		}
 		return fmt.Errorf("%s wrote %s %s (%s %s), and nothing has happened", what.Process, what.Kind, what.Name, what.Verb, what.Subresource)
 	}
 	return nil
+}
+
+// saysNothing tells of a write of an enactment's status that it changes nothing but
+// heartbeats.
+func saysNothing(w Wrote) bool {
+	before, had := w.Before.(*v1.NodeNetworkConfigurationEnactment)
+	after, has := w.After.(*v1.NodeNetworkConfigurationEnactment)
+	if !had || !has || !w.Status || w.Spec || w.Metadata {
+		return false
+	}
+	a, b := before.Status, after.Status
+	same := slices.EqualFunc(a.Conditions, b.Conditions, func(c, d v1.Condition) bool {
+		c.LastHeartbeatTime, d.LastHeartbeatTime = metav1.Time{}, metav1.Time{}
+		return c == d
+	})
+	a.Conditions, b.Conditions = nil, nil
+	return same && equality.Semantic.DeepEqual(a, b)
 }
 
 func (q *quiet) begin(f *Facts) {

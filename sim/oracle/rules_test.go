@@ -156,6 +156,12 @@ func TestQuiet(t *testing.T) {
 		"a status is written": {want: "nothing has happened", play: func(s *stage) {
 			quiet(s, func() { s.wrote("handler/n1", s.nns("n1", true, wanted, 2), "status") })
 		}},
+		"a status is written with another time only": {want: "nothing of it is new", play: func(s *stage) {
+			s.store(s.enacted("n1", 1, v1.EnactmentAvailable))
+			next := s.enacted("n1", 1, v1.EnactmentAvailable)
+			next.Status.Conditions[0].LastHeartbeatTime = metav1.Now()
+			s.wrote("handler/n1", next, "status")
+		}},
 		"a person writes": {play: func(s *stage) {
 			quiet(s, func() { s.wrote("kubectl", s.nns("n1", true, wanted, 2), "status") })
 		}},

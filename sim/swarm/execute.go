@@ -85,7 +85,10 @@ func (x *execution) carryOut(rule string) *Violation {
 		return v
 	}
 	x.rules.Tell(oracle.Event{What: oracle.Quiet{Over: true}})
-	return x.until(x.world.Elapsed())
+	if v := x.until(x.world.Elapsed()); v != nil {
+		return v
+	}
+	return x.compare(rule)
 }
 
 const (
