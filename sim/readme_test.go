@@ -52,8 +52,8 @@ func TestCommandsOfTheREADME(t *testing.T) {
 func TestTheREADMEKnowsEveryKindOfLine(t *testing.T) {
 	_, table, _ := strings.Cut(readme(t), "| kind | what it tells |")
 	for _, kind := range []string{
-		trace.Fault, trace.Start, trace.Killed, trace.Log, trace.Error, trace.Reach, trace.Host, trace.Policy, trace.Node, trace.Leader, trace.Phase, trace.Step,
-		trace.Violation, trace.Fail, "api", "backend", "probe", "journal", "foreign", "helper", "event", "turn", "checkpoint", "activation",
+		trace.Fault, trace.Start, trace.Killed, trace.Log, trace.Error, trace.Reach, trace.Host, trace.Policy, trace.Node, trace.Leader, trace.Phase, trace.Step, trace.Checkpoint,
+		trace.Violation, trace.Fail, "api", "backend", "probe", "journal", "foreign", "helper", "event", "turn", "activation",
 	} {
 		if !strings.Contains(table, "`"+kind+"`") {
 			t.Errorf("the table of kinds lacks %s", kind)

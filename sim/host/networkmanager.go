@@ -67,6 +67,7 @@ func (h *Host) StopNetworkManager() {
 	if !h.nm.running {
 		return
 	}
+	h.world.Trace(h.Name, "host", "NetworkManager stopped")
 	h.stopNetworkManager()
 	h.settings = h.settings.onDisk()
 	h.changed()
@@ -78,6 +79,7 @@ func (h *Host) StartNetworkManager() {
 	if h.nm.running || !h.boot.on {
 		return
 	}
+	h.world.Trace(h.Name, "host", "NetworkManager started")
 	h.startNetworkManager()
 	h.changed()
 	h.tell(NetworkManagerBack)

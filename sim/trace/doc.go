@@ -27,6 +27,7 @@
 //	log, error  process    message key=value...        (Logger)
 //	reach       node       TARGET ok|cut[: why]        gateway, dns, api (Sampler)
 //	host        node       what happened to the host: "NetworkManager restarted"
+//	checkpoint  node       NUMBER made|applied|committed|rolled back|expired|lost
 //	policy      ""         "create p1", "edit p1 generation=2", "delete p1"
 //	node        node       "added", "removed", "label x=y"
 //	leader      process    "elected", "lost"

@@ -3,20 +3,23 @@ package trace
 // The kinds of lines that are not port calls; see the package's comment. Those
 // below this package in the tree write them as they stand here.
 const (
-	Fault     = "fault"
-	Start     = "start"
-	Killed    = "killed"
-	Log       = "log"
-	Error     = "error"
-	Reach     = "reach"
-	Host      = "host"
-	Policy    = "policy"
-	Node      = "node"
-	Leader    = "leader"
-	Phase     = "phase"
-	Step      = "step"
-	Violation = "violation"
-	Fail      = "fail"
+	Fault  = "fault"
+	Start  = "start"
+	Killed = "killed"
+	Log    = "log"
+	Error  = "error"
+	Reach  = "reach"
+	Host   = "host"
+	Policy = "policy"
+	Node   = "node"
+	Leader = "leader"
+	Phase  = "phase"
+	Step   = "step"
+	// Checkpoint: its number and what became of it; a mark where it was not its
+	// owner who ended it.
+	Checkpoint = "checkpoint"
+	Violation  = "violation"
+	Fail       = "fail"
 )
 
 // ports are the kinds of lines that are port calls.

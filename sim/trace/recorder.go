@@ -75,6 +75,10 @@ func (r *Recorder) Line(l world.Line) {
 		r.record.Violations = append(r.record.Violations, l)
 	case Host, Policy, Node, Leader, Phase, Step:
 		row.mark(l)
+	case Checkpoint:
+		if strings.HasSuffix(l.Text, "expired") || strings.HasSuffix(l.Text, "lost") {
+			row.mark(l)
+		}
 	default:
 		if slices.Contains(ports, l.What) {
 			r.alive(row, l)

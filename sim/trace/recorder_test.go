@@ -129,12 +129,14 @@ n2 cut api 9-100 open`,
 		"who is no node's has a row": {
 			lines: []string{
 				"1|controllers-0|start|", "1|controllers-0|leader|elected", "2||policy|create p1", "3|n3|node|added", "4|handler/n3|api|get x",
-				"5|handler/n3|event|Created", "6|n2|violation|slots: too many", "7||fail|at 7s: slots",
+				"5|handler/n3|event|Created", "6|n2|checkpoint|1 committed", "6|n2|checkpoint|2 expired", "6|n2|host|NetworkManager stopped", "6|n2|violation|slots: too many", "7||fail|at 7s: slots",
 			},
 			want: `
 cluster mark 2 policy create p1
 controllers life controllers-0 1-100 open
 controllers mark 1 leader elected
+n2 mark 6 checkpoint 2 expired
+n2 mark 6 host NetworkManager stopped
 n3 life handler/n3 4-100 open
 n3 mark 3 node added
 violation slots: too many

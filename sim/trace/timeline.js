@@ -54,6 +54,7 @@
   function brief(kind, text) {
     const parts = text.split(": ");
     if (kind === "killed") return kind;
+    if (kind === "checkpoint") return "checkpoint " + text.replace(/^[^ ]+ /, "");
     if (kind === "fault") return /^[0-9]+ /.test(text) ? parts[parts.length - 1] : parts[0];
     return text.replace(/^#[0-9]+ at [^:]*: |^[0-9.]+s /, "");
   }
