@@ -53,7 +53,7 @@ type stage struct {
 func Run(t *testing.T, server Server) {
 	number := 0
 	for _, group := range []map[string]func(*stage){
-		creating(), reading(), updating(), updatingParts(), patching(), patchingParts(), mergingPatches(), comparingPatches(),
+		creating(), reading(), updating(), updatingParts(), updatingLittle(), patching(), patchingParts(), mergingPatches(), comparingPatches(),
 		deleting(), managing(), collecting(), caching(), cachedReads(), consistentReads(),
 	} {
 		for _, sentence := range sortedKeys(group) {

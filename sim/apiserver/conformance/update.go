@@ -103,6 +103,11 @@ func updatingParts() map[string]func(*stage) {
 			s.must(s.api.Status().Update(s.Context(), policy))
 			same(s, "revision", read(s, policy).ResourceVersion, before)
 		},
+	}
+}
+
+func updatingLittle() map[string]func(*stage) {
+	return map[string]func(*stage){
 		"a status that says nothing is a change once": func(s *stage) {
 			state := s.state("a")
 			s.created(state)
