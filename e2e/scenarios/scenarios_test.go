@@ -141,7 +141,7 @@ func compare(t *testing.T, s *scenario.Scenario, onTheLab string) {
 	if err != nil {
 		t.Fatalf("in the simulator: %v", err)
 	}
-	if diff := cmp.Diff(strings.Split(played.Picture, "\n"), strings.Split(onTheLab, "\n")); diff != "" {
+	if diff := cmp.Diff(strings.Split(s.Comparable(played.Picture), "\n"), strings.Split(s.Comparable(onTheLab), "\n")); diff != "" {
 		t.Errorf("it ends in another way than in the simulator (-):\n%s", diff)
 	}
 }
