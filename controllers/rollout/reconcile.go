@@ -31,7 +31,7 @@ const staleRetry = 200 * time.Millisecond
 
 // Reconciler plans the rollout of one policy at a time and writes what the
 // plan says: enactment specs and the policy's status. It keeps nothing in
-// memory between two calls.
+// memory between two calls but which policies its cache has caught up with.
 type Reconciler struct {
 	client client.Client
 	live   client.Reader
@@ -39,6 +39,7 @@ type Reconciler struct {
 	clock  clock.PassiveClock
 	// indexed: the cache lists enactments by policy.
 	indexed bool
+	seen    caughtUp
 }
 
 // New returns a Reconciler. The client must read its own writes: a cache that
@@ -53,6 +54,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	in, err := r.gather(ctx, request.Name)
 	if err != nil || in.Policy == nil {
 		return reconcile.Result{}, err
+	}
+	if fresh, err := r.fresh(ctx, in); !fresh || err != nil {
+		return reconcile.Result{RequeueAfter: staleRetry}, err
 	}
 	if err := r.removeOrphans(ctx, in); err != nil {
 		return reconcile.Result{}, err
