@@ -226,13 +226,18 @@ func (a *Agent) ours(ctx context.Context, entry journal.Entry) (backend.Checkpoi
 	for _, p := range pending {
 		named := entry.Transaction.Checkpoint != "" && string(p.Checkpoint) == entry.Transaction.Checkpoint
 		unnamed := entry.Transaction.Checkpoint == "" && p.CreatedBoot >= entry.ArmedBoot &&
-			p.RollbackAfter == entry.Transaction.Change.RollbackAfter()
+			livesLike(p.RollbackAfter, entry.Transaction.Change.RollbackAfter())
 		if named || unnamed {
 			return p.Checkpoint, nil
 		}
 	}
 	return "", backend.ErrGone
 }
+
+// livesLike tells whether a checkpoint may be one of ours: NetworkManager counts
+// its life from when it was made, nmstate renews it at each step of an apply, so it
+// grows (the backend's contract has the bounds).
+func livesLike(life, ours time.Duration) bool { return ours <= life && life <= ours+ours/2 }
 
 // lost tells whether the entry's checkpoint died with its NetworkManager or
 // with the boot.
