@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"time"
 
@@ -48,9 +49,7 @@ type Node struct {
 // register makes the Node object as a kubelet does at its start.
 func (n *Node) register() {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: map[string]string{corev1.LabelHostname: n.Name}}}
-	for key, value := range n.labels {
-		node.Labels[key] = value
-	}
+	maps.Copy(node.Labels, n.labels)
 	c := n.cluster.API.As("kubelet")
 	if err := c.Create(n.cluster.ctx, node); err != nil {
 		panic(fmt.Sprintf("cluster: registering node %s: %v", n.Name, err))
