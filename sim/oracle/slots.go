@@ -31,7 +31,7 @@ func (s *slots) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		source, is := t.Policy()
-		if p := f.policy(source.Policy); is && p != nil {
+		if p := f.policy(source.Policy); is && p != nil && !f.comesBack(p, e.Node) {
 			return s.opened(f, p, e.Node)
 		}
 	case JournalClosed:
@@ -75,6 +75,13 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 		return fmt.Errorf("policy %s: %d nodes are changing (%s), and maxUnavailable allows %d", p.Name, len(nodes), strings.Join(sortedKeys(nodes), ", "), most)
 	}
 	return nil
+}
+
+// comesBack: the node has had this generation, which gave way to a policy that is
+// gone now. Like a removal, that is no rollout: all nodes do it at once.
+func (f *Facts) comesBack(p *v1.NodeNetworkConfigurationPolicy, node string) bool {
+	e := f.enactment(node, p.Name)
+	return e != nil && e.Status.Committed != nil && e.Status.Committed.Generation == p.Generation
 }
 
 // limit is how many nodes may be changing for a policy: whole numbers as they
@@ -141,7 +148,7 @@ func (b *blast) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		source, is := t.Policy()
-		if p := f.policy(source.Policy); is && p != nil && p.Generation == source.Generation {
+		if p := f.policy(source.Policy); is && p != nil && p.Generation == source.Generation && !f.comesBack(p, e.Node) {
 			return b.began(f, p, e.Node)
 		}
 	case CheckpointEnded:
