@@ -3,6 +3,7 @@ package swarm
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +11,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/sim/fault"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
@@ -23,7 +25,7 @@ const betweenPolicies = 3 * time.Minute
 
 // compare runs the comparison, where the rule can tell something.
 func (x *execution) compare(rule string) *Violation {
-	if rule != "" && rule != histories || !x.run.isUndone() || !x.allAvailable() {
+	if rule != "" && rule != histories || !x.run.isUndone() {
 		return nil
 	}
 	again := x.again()
@@ -42,43 +44,55 @@ func (x *execution) compare(rule string) *Violation {
 	return x.differs(other)
 }
 
+// meddles tells of a fault that changes a host or a policy for good.
+func meddles(f fault.Fault) bool {
+	return slices.Contains([]string{
+		"drift", "node-added", "node-removed", "policy-edited", "policy-deleted", "reboot", "power-cut", "dhcp-late", "dhcp-gone",
+	}, f.Kind)
+}
+
+// undone makes a run one that leaves nothing behind but what its last policies
+// say.
+func (r Run) undone() Run {
+	r.Faults = slices.DeleteFunc(slices.Clone(r.Faults), meddles)
+	r.Actions = slices.DeleteFunc(slices.Clone(r.Actions), func(a Action) bool { return a.Verb == Write || a.Verb == Manage })
+	for i, a := range r.Actions {
+		if a.Verb == Apply {
+			spec := *a.Spec
+			spec.OnDelete = "Revert"
+			r.Actions[i].Spec = &spec
+		}
+	}
+	return r
+}
+
 // isUndone: whatever was applied and is not any more leaves nothing behind, and
 // nobody else had a hand in the hosts.
 func (r *Run) isUndone() bool {
-	applied := map[string]int{}
-	once, reverts := true, true
 	for _, a := range r.Actions {
-		switch a.Verb {
-		case Write, Manage:
-			return false
-		case Delete, Label:
-			once = false
-		case Apply:
-			applied[a.Name]++
-			once = once && applied[a.Name] == 1
-			reverts = reverts && a.Spec.OnDelete == "Revert"
-		case Confirm, Refresh:
-		}
-	}
-	meddled := []string{"drift", "node-added", "node-removed", "policy-edited", "policy-deleted", "reboot", "power-cut", "dhcp-late", "dhcp-gone"}
-	for _, f := range r.Faults {
-		if slices.Contains(meddled, f.Kind) {
+		if a.Verb == Write || a.Verb == Manage || a.Verb == Apply && a.Spec.OnDelete != "Revert" {
 			return false
 		}
 	}
-	return once || reverts
+	return !slices.ContainsFunc(r.Faults, meddles)
 }
 
-// allAvailable: every policy succeeded on every node that it selects.
-func (x *execution) allAvailable() bool {
-	all, some := true, false
-	x.cluster.API.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
-		some = true
-		all = all && slices.ContainsFunc(o.(*v1.NodeNetworkConfigurationEnactment).Status.Conditions, func(c v1.Condition) bool {
-			return c.Type == v1.EnactmentAvailable && c.Status == "True"
-		})
+// available are the policies that succeeded on a node; false where one did not:
+// what it had before stays then.
+func (x *execution) available(node string) (names []string, all bool) {
+	all = true
+	x.cluster.API.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
+		e, is := x.cluster.API.Look(&v1.NodeNetworkConfigurationEnactment{}, v1.EnactmentName(node, o.GetName())).(*v1.NodeNetworkConfigurationEnactment)
+		if !is {
+			return
+		}
+		if slices.ContainsFunc(e.Status.Conditions, func(c v1.Condition) bool { return c.Type == v1.EnactmentAvailable && c.Status == "True" }) {
+			names = append(names, o.GetName())
+		} else {
+			all = false
+		}
 	})
-	return all && some
+	return names, all
 }
 
 // again is a run that comes to the same policies at once: in the order in which
@@ -112,16 +126,47 @@ func (x *execution) again() Run {
 func (x *execution) differs(other *execution) *Violation {
 	for _, n := range x.cluster.Nodes() {
 		same := other.cluster.Node(n.Name)
-		if same == nil {
+		here, all := x.available(n.Name)
+		there, allThere := other.available(n.Name)
+		if same == nil || !all || !allThere || !slices.Equal(here, there) {
 			continue
 		}
-		difference := append(state.Diff(same.Host.Show(), n.Host.Show()), state.Diff(n.Host.Show(), same.Host.Show())...)
+		is, was := withoutMetrics(n.Host.Show()), withoutMetrics(same.Host.Show())
+		difference := append(state.Diff(was, is), state.Diff(is, was)...)
+		difference = slices.DeleteFunc(difference, func(d state.Difference) bool {
+			return strings.HasSuffix(d.Path, ".mac-address") // The kernel draws those of what it makes.
+		})
 		if len(difference) > 0 {
 			return &Violation{
 				Rule: histories, Node: n.Name, At: x.world.Elapsed(),
-				Message: fmt.Sprintf("with the same policies and nothing going wrong the node is another one: %s", difference[0]),
+				Message: fmt.Sprintf("with the same policies and nothing going wrong the node is another one: %s", oneLine(difference)),
 			}
 		}
 	}
 	return nil
+}
+
+// withoutMetrics: a host of the model gives a static route without a metric none,
+// where NetworkManager gives the default of the device.
+func withoutMetrics(s state.State) state.State {
+	tree := s.Tree()
+	routes, _ := tree["routes"].(map[string]any)
+	for _, list := range routes {
+		all, _ := list.([]any)
+		for _, one := range all {
+			if route, is := one.(map[string]any); is {
+				delete(route, "metric")
+			}
+		}
+	}
+	return state.FromTree(tree)
+}
+
+func oneLine(differences []state.Difference) string {
+	const most = 6
+	var lines []string
+	for _, d := range differences[:min(most, len(differences))] {
+		lines = append(lines, d.String())
+	}
+	return strings.Join(lines, "; ")
 }
