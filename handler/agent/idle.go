@@ -61,7 +61,17 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	if err := a.correct(ctx, nns); err != nil || a.machine.Running() {
 		return reconcile.Result{RequeueAfter: a.untilTick()}, err
 	}
-	return reconcile.Result{RequeueAfter: soonest(wait, a.untilLook())}, nil
+	return reconcile.Result{RequeueAfter: soonest(wait, soonest(a.untilRead(), a.untilLook()))}, nil
+}
+
+// untilRead is how long until what could not be read is read again: nothing
+// else may ever ask for it. Zero for what was read.
+func (a *Agent) untilRead() time.Duration {
+	const readRetry = 5 * time.Second
+	if a.inbox.isDirty() {
+		return readRetry
+	}
+	return 0
 }
 
 // soonest of two waits; zero is none.
