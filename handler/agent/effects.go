@@ -309,8 +309,18 @@ func (a *Agent) compare(ctx context.Context, before, desired state.State) txn.Se
 		message := []string{"reading the node's network: " + err.Error()}
 		return txn.Settled{Differences: message, Missing: message}
 	}
-	return txn.Settled{Differences: lines(state.Diff(before, now)), Missing: lines(state.Missing(desired, now))}
+	settled := txn.Settled{Differences: lines(state.Diff(before, now)), Missing: lines(state.Missing(desired, now))}
+	if len(settled.Missing)+len(settled.Differences) == 0 {
+		settled.Missing = []string{provesNothing}
+	}
+	return settled
 }
+
+// provesNothing is missing where the node is as before the change and has all that
+// the change wants as well, as far as can be compared (the end of a veth that is to
+// go never is). That it was committed does not show, so it is taken for not
+// committed, and tried again.
+const provesNothing = "the node is as before the change"
 
 func lines(differences []state.Difference) []string {
 	const most = 20
