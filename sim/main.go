@@ -119,6 +119,10 @@ Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`
   # A scenario of sim/scenario, or of a file; with a seed, other latencies
   sim -scenario a-bridge-takes-a-nic
 
+  # Every port call of scenarios failed, stalled and crashed; one such run again
+  sim -sweep
+  sim -scenario a-bridge-takes-a-nic -at 30 -fault crash-after
+
   # A good policy rolled out over a large cluster
   sim -rollout -nodes 1000`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -183,6 +187,8 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: -shrink needs -seed or -run", errUsage)
 	case o.workers < 1 || o.most < 1 || o.nodes < 0:
 		return fmt.Errorf("%w: -workers, -failures and -nodes: want at least 1", errUsage)
+	case (o.parts.at != "" || o.parts.faults != "") && (o.parts.scenario == "" || o.parts.sweep):
+		return fmt.Errorf("%w: -at and -fault need -scenario", errUsage)
 	case o.coverage && o.seeds == 0:
 		return fmt.Errorf("%w: -coverage needs -seeds", errUsage)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/spf13/pflag"
@@ -12,12 +11,18 @@ import (
 type parts struct {
 	scenario string
 	sweep    bool
-	html     string
+	pairs    int
+	// at and faults are the calls of a scenario that are struck, and how.
+	at, faults string
+	html       string
 }
 
 func (p *parts) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.scenario, "scenario", "", "run a scenario, by its file or its name")
-	flags.BoolVar(&p.sweep, "sweep", false, "fail, stall and crash every port call of every scenario in turn")
+	flags.BoolVar(&p.sweep, "sweep", false, "fail, stall and crash every port call of scenarios in turn; with -scenario of that one, with -long of all")
+	flags.IntVar(&p.pairs, "pairs", 2000, "with -sweep: so many runs with two faults")
+	flags.StringVar(&p.at, "at", "", "with -scenario: run its actions with a fault on the port call of this number; \"17,40\" for two")
+	flags.StringVar(&p.faults, "fault", "", "with -at: fail, lose, stall, crash-before or crash-after; one for each call")
 	flags.StringVar(&p.html, "html", "", "with -seed, -run or -scenario: write a timeline for the browser to this file")
 }
 
@@ -26,8 +31,11 @@ func (p *parts) any() bool { return p.scenario != "" || p.sweep }
 func (*parts) names() string { return "-scenario FILE, -sweep" }
 
 func (p *parts) run(ctx context.Context, out io.Writer, o *options) error {
-	if p.scenario != "" {
-		return o.play(ctx, out)
+	switch {
+	case p.sweep:
+		return o.sweep(ctx, out)
+	case p.at != "" || p.faults != "":
+		return o.strike(ctx, out)
 	}
-	return errors.New("the sweep is not there yet")
+	return o.play(ctx, out)
 }

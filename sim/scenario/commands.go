@@ -54,12 +54,12 @@ var commands = []form{
 	{usage: "drift NODES TEXT...", means: "change the node by hand: 'mtu eth1 1300', 'address del eth1 198.18.0.5/24', 'route add 10.9.0.0/24 via 192.0.2.1 dev eth0', 'link add NAME bridge'", does: doDrift},
 
 	// Looking.
-	{usage: "mark NEWMARK", means: "remember every node as it is", does: func(ctx context.Context, r *run, s *Step) error { return r.mark(ctx, s.Args["NEWMARK"]) }, looks: true},
-	{usage: "await [within DURATION] CHECK", means: "wait until the check holds", does: doAwait, looks: true},
-	{usage: "expect CHECK", means: "the check holds now", does: doExpect, looks: true},
-	{usage: "hold DURATION CHECK", means: "the check holds all the time", does: doHold, looks: true},
-	{usage: "quiet DURATION", means: "wait until nothing was written to the API for so long", does: doQuiet, looks: true},
-	{usage: usageAdvance, means: "let time pass", does: doAdvance, looks: true},
+	{usage: "mark NEWMARK", means: "remember every node as it is", does: func(ctx context.Context, r *run, s *Step) error { return r.mark(ctx, s.Args["NEWMARK"]) }, looks: true, watches: true},
+	{usage: "await [within DURATION] CHECK", means: "wait until the check holds", does: doAwait, looks: true, watches: true},
+	{usage: "expect CHECK", means: "the check holds now", does: doExpect, looks: true, watches: true},
+	{usage: "hold DURATION CHECK", means: "the check holds all the time", does: doHold, looks: true, watches: true},
+	{usage: "quiet DURATION", means: "wait until nothing was written to the API for so long", does: doQuiet, looks: true, watches: true},
+	{usage: usageAdvance, means: "let time pass", does: doAdvance, looks: true, watches: true},
 }
 
 func setNodes(p *parser, a Args) error {

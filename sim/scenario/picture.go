@@ -41,6 +41,12 @@ func covers(line, wanted string) bool {
 	return true
 }
 
+// Picture is what there is now of a scenario, in a form that does not depend on what it
+// ran on, one line for each thing.
+func Picture(ctx context.Context, b Backend, s *Scenario) (string, error) {
+	return picture(ctx, b, &s.Topology)
+}
+
 // picture is the state at the end, in a form that does not depend on what the
 // scenario ran on, one line for each thing.
 func picture(ctx context.Context, b Backend, t *Topology) (string, error) {

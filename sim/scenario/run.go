@@ -34,16 +34,13 @@ type moment struct {
 // of every policy, enactment and node, and the kernel of every node. said gets the
 // transcript; nil for none. The error names the line of the script.
 func Run(ctx context.Context, s *Scenario, b Backend, said func(line string)) (string, error) {
-	if said == nil {
-		said = func(string) {}
-	}
-	r := &run{scenario: s, Backend: b, marks: map[string]map[string]moment{}, said: said}
-	if err := r.mark(ctx, "start"); err != nil {
-		return "", fmt.Errorf("%s: at the start: %w", s.Name, err)
+	r, err := begin(ctx, s, b, said)
+	if err != nil {
+		return "", err
 	}
 	for _, step := range s.Steps {
-		if err := r.step(ctx, step); err != nil {
-			return "", fmt.Errorf("%s.txtar:%d: %s: %w", s.Name, step.Line, step.Text, err)
+		if err := r.line(ctx, step); err != nil {
+			return "", err
 		}
 	}
 	end, err := settled(ctx, b, &s.Topology)
@@ -51,6 +48,26 @@ func Run(ctx context.Context, s *Scenario, b Backend, said func(line string)) (s
 		return "", fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return end, nil
+}
+
+// begin remembers every node as it is.
+func begin(ctx context.Context, s *Scenario, b Backend, said func(line string)) (*run, error) {
+	if said == nil {
+		said = func(string) {}
+	}
+	r := &run{scenario: s, Backend: b, marks: map[string]map[string]moment{}, said: said}
+	if err := r.mark(ctx, "start"); err != nil {
+		return nil, fmt.Errorf("%s: at the start: %w", s.Name, err)
+	}
+	return r, nil
+}
+
+// line carries out a line of the script; its error names it.
+func (r *run) line(ctx context.Context, step *Step) error {
+	if err := r.step(ctx, step); err != nil {
+		return fmt.Errorf("%s.txtar:%d: %s: %w", r.scenario.Name, step.Line, step.Text, err)
+	}
+	return nil
 }
 
 func (r *run) step(ctx context.Context, s *Step) error {

@@ -60,6 +60,8 @@ type form struct {
 	// looks: the command changes nothing, so what happened since the last one
 	// that did is still of interest (kill ... in PHASE).
 	looks bool
+	// watches: it does nothing but look, or let time pass.
+	watches bool
 }
 
 type parser struct {

@@ -54,6 +54,15 @@ type Sim struct {
 // Simulate makes the cluster of a scenario and waits until every node has
 // reported. ctx is the root of all contexts of the run.
 func Simulate(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
+	b, err := Build(ctx, s, w)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.Begin(ctx)
+}
+
+// Build makes the cluster of a scenario, before the first instant of its run.
+func Build(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
 	topology, err := networkOf(s.Topology.grown())
 	if err != nil {
 		return nil, err
@@ -73,6 +82,11 @@ func Simulate(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
 	b.Cluster = cluster.New(ctx, w, cluster.Options{Topology: topology, Mode: mode, Spare: len(s.Topology.Later), Watch: watch})
 	b.Rules = watch.Begin(b.Cluster, w.Fail, oracle.All()...)
 	b.API.Written(b.wrote)
+	return b, nil
+}
+
+// Begin waits until every node has reported, which is the beginning.
+func (b *Sim) Begin(ctx context.Context) error {
 	reported, err := b.Until(ctx, simPatience, func() (bool, error) {
 		all := true
 		for _, n := range b.Nodes() {
@@ -84,8 +98,8 @@ func Simulate(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
 	if err == nil && !reported {
 		err = fmt.Errorf("not every node reports within %s", simPatience)
 	}
-	b.began = w.Elapsed()
-	return b, err
+	b.began = b.World.Elapsed()
+	return err
 }
 
 // Playing is how a scenario is played in the simulator.
@@ -113,11 +127,7 @@ func Play(ctx context.Context, s *Scenario, how Playing) (Played, error) {
 	w := world.New(how.Seed)
 	defer w.Close()
 	w.Sink = how.Sink
-	chance := w.Rand("latency")
-	w.Interpose = func(world.Call) world.Verdict {
-		draw := func() time.Duration { return time.Duration(chance.IntN(5000)) * time.Microsecond }
-		return world.Verdict{Before: draw(), After: draw()}
-	}
+	w.Interpose = Latency(w)
 	b, err := Simulate(ctx, s, w)
 	if err != nil {
 		return Played{}, fmt.Errorf("%s: %w", s.Name, err)
@@ -135,6 +145,13 @@ func Play(ctx context.Context, s *Scenario, how Playing) (Played, error) {
 		err = b.Rules.AtRest()
 	}
 	return Played{picture, w.Hash(), w.Elapsed()}, err
+}
+
+// Latency is that of a quiet cluster, for a world's Interpose.
+func Latency(w *world.World) func(world.Call) world.Verdict {
+	chance := w.Rand("latency")
+	draw := func() time.Duration { return time.Duration(chance.IntN(5000)) * time.Microsecond }
+	return func(world.Call) world.Verdict { return world.Verdict{Before: draw(), After: draw()} }
 }
 
 // checkpoint counts applies, of which each begins with one.

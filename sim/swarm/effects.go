@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +15,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
@@ -46,7 +46,7 @@ func newEffects(ctx context.Context, c *cluster.Cluster, run *Run) *effects {
 	e := &effects{actor: actor{ctx, c}, run: run, targets: map[string]*target{}}
 	c.API.Faults = apiserver.Faults{
 		Delay: func(process, _ string) time.Duration { return e.delay(process) },
-		Stale: func(process, _ string) time.Duration { return e.of(processTarget(process)).stale },
+		Stale: func(process, _ string) time.Duration { return e.of(oracle.TargetOf(process)).stale },
 		Break: e.breaks, Answer: e.answer,
 	}
 	return e
@@ -61,27 +61,16 @@ func (e *effects) of(name string) *target {
 	return t
 }
 
-// processTarget is the target that a process is: "handler/node1" is node1.
-func processTarget(process string) string {
-	if _, node, is := strings.Cut(process, "/"); is {
-		return node
-	}
-	if strings.HasPrefix(process, fault.Controllers) {
-		return fault.Controllers
-	}
-	return process
-}
-
 // usual is a watch's delay without a fault.
 const usual = 3 * time.Millisecond
 
 func (e *effects) delay(process string) time.Duration {
-	return max(usual, e.of(processTarget(process)).lag)
+	return max(usual, e.of(oracle.TargetOf(process)).lag)
 }
 
 // breaks tells that a watch ends, for how long, and whether it has to list anew.
 func (e *effects) breaks(process, _ string) (time.Duration, bool) {
-	r := e.of(processTarget(process)).broken
+	r := e.of(oracle.TargetOf(process)).broken
 	if r == nil || r.IntN(2) == 0 {
 		return 0, false
 	}
@@ -95,7 +84,7 @@ var (
 
 // answer is the API server's own error.
 func (e *effects) answer(r apiserver.Request) error {
-	t := e.of(processTarget(r.Process))
+	t := e.of(oracle.TargetOf(r.Process))
 	if t.status == 0 || t.rand.Float64() >= t.rate {
 		return nil
 	}
@@ -111,7 +100,7 @@ func (e *effects) answer(r apiserver.Request) error {
 // before is asked at each port call: a process's clock is as wrong as its
 // target's.
 func (e *effects) before(call world.Call) {
-	call.Process.Skew = e.of(processTarget(call.Process.Name)).skew
+	call.Process.Skew = e.of(oracle.TargetOf(call.Process.Name)).skew
 }
 
 // Lag implements fault.API.

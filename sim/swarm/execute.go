@@ -45,6 +45,9 @@ func Execute(ctx context.Context, run Run, options Options) Result {
 	w.Sink = options.Sink
 	x := &execution{ctx: ctx, run: &run, world: w}
 	violation := x.carryOut(options.Rule)
+	if ctx.Err() != nil {
+		violation = nil
+	}
 	x.figures.count(x)
 	result := Result{Seed: run.Seed, Violation: violation, Figures: x.figures, Hash: w.Hash()}
 	if x.injector != nil {
@@ -80,48 +83,35 @@ func (x *execution) carryOut(rule string) *Violation {
 		return v
 	}
 	x.world.Trace("", "phase", "quiet")
-	x.rules.Tell(oracle.Event{What: oracle.Quiet{}})
-	if v := x.until(x.world.Elapsed() + x.run.Quiet); v != nil {
-		return v
-	}
-	x.rules.Tell(oracle.Event{What: oracle.Quiet{Over: true}})
-	if v := x.until(x.world.Elapsed()); v != nil {
-		return v
+	if err := x.rules.Still(x.run.Quiet, x.pass); err != nil {
+		return x.broken("panic", err)
 	}
 	return x.compare(rule)
 }
 
-const (
-	// lookEvery is how often it is looked whether everything is done, and calm how
-	// long it must have been.
-	lookEvery = 10 * time.Second
-	calm      = time.Minute
-)
-
 // settle lets everything come to an end, and looks at what must hold then.
 func (x *execution) settle() *Violation {
-	end := x.run.Safety + x.run.Liveness
-	for done := time.Duration(0); done < calm && x.world.Elapsed() < end && x.ctx.Err() == nil; done += lookEvery {
-		if v := x.until(x.world.Elapsed() + lookEvery); v != nil {
-			return v
-		}
-		if len(x.rules.Pending()) > 0 {
-			done = 0
-		}
-	}
-	if err := x.rules.AtRest(); err != nil {
-		return x.broken("rest", err)
+	if err := x.rules.Settle(x.run.Safety+x.run.Liveness, x.pass); err != nil {
+		return x.broken("panic", err)
 	}
 	return nil
 }
 
 // until lets the run go on until a time.
 func (x *execution) until(end time.Duration) *Violation {
-	err := x.world.RunUntil(end, func() bool { return x.ctx.Err() != nil })
-	if err != nil {
+	if err := x.pass(end); err != nil {
 		return x.broken("panic", err)
 	}
 	return nil
+}
+
+// pass lets the run go on until a time; the error is the world's, or that nobody
+// waits any more.
+func (x *execution) pass(end time.Duration) error {
+	if err := x.world.RunUntil(end, func() bool { return x.ctx.Err() != nil }); err != nil {
+		return err
+	}
+	return x.ctx.Err()
 }
 
 func (x *execution) prepare(rule string) error { return x.prepareWith(x.run.options(), rule) }
@@ -151,7 +141,7 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 	x.effects = newEffects(x.ctx, x.cluster, x.run)
 	injector, err := fault.New(fault.Options{
 		World: w, Plan: x.run.Faults, Effects: x.effects,
-		Target: func(p *world.Process) string { return processTarget(p.Name) },
+		Target: func(p *world.Process) string { return oracle.TargetOf(p.Name) },
 		Phase:  x.phase,
 		Heard:  x.heard,
 	})

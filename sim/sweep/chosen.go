@@ -1,0 +1,53 @@
+package sweep
+
+// Chosen are the scenarios that every change sweeps, by what they are there for.
+// sim -sweep -long sweeps all that there are.
+func Chosen() []string {
+	return []string{
+		// Each family of interfaces.
+		"a-bridge-takes-a-nic",
+		"a-bond-takes-two-nics",
+		"a-vlan-on-a-nic",
+		"a-vxlan-stands-on-a-nic",
+		"a-vrf-takes-a-nic",
+		"an-ovs-bridge-takes-a-nic",
+		"a-veth-pair-is-made-and-removed",
+		"a-dummy-carries-an-address",
+		"an-ethernet-nic-gets-an-mtu-and-two-addresses",
+		"a-nic-gets-its-address-by-dhcp",
+		"name-servers-and-search-domains",
+		"static-routes-of-both-families",
+		"the-default-nic-moves-under-a-bridge",
+		// What is taken back, and what is tried again.
+		"a-change-that-cuts-the-node-off-is-taken-back",
+		"a-failure-is-tried-again-and-then-told",
+		"a-lost-probe-is-final-for-its-generation",
+		// Undo, deletion, edits.
+		"an-undo-leaves-the-node-as-before",
+		"the-handler-dies-in-committing-of-an-undo",
+		"a-policy-that-is-deleted-in-mid-apply-leaves-nothing",
+		"an-edit-in-mid-apply-ends-as-the-newer-says",
+		// Drift, and policies that share a node.
+		"drift-is-put-right",
+		"two-policies-conflict-and-the-later-one-says-so",
+		"two-policies-share-a-nic-and-each-takes-its-own-away",
+		"a-bad-policy-does-not-take-a-good-one-with-it",
+		// People.
+		"a-person-confirms-a-change",
+		"a-desired-state-by-hand",
+		"a-node-that-is-not-managed-is-left-alone",
+		"a-single-pass-configures-the-node",
+		// What hosts do.
+		"a-reboot-in-mid-apply",
+		"a-reboot-while-the-node-is-cut-off",
+		"networkmanager-restarts-in-mid-apply",
+		"networkmanager-restarts-while-the-node-is-cut-off",
+		// Rollouts.
+		"a-node-joins",
+		"nodes-change-one-after-the-other",
+		"a-canary-that-fails-leaves-the-others-alone",
+		"an-edit-in-mid-rollout-supersedes",
+		"centralized-a-policy-is-applied-on-every-node",
+		"centralized-drift-is-put-right",
+	}
+}

@@ -1,0 +1,88 @@
+package sweep
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/sim/world"
+)
+
+// Job is one run of the sweep.
+type Job struct {
+	Recording *Recording
+	Strikes   []Strike
+}
+
+// Replay is the command that runs it again, with its trace.
+func (j Job) Replay() string {
+	var calls, faults []string
+	for _, s := range j.Strikes {
+		calls = append(calls, fmt.Sprint(s.Call))
+		faults = append(faults, string(s.Fault))
+	}
+	line := fmt.Sprintf("go run ./sim -scenario %s -at %s -fault %s", j.Recording.Scenario.Name, strings.Join(calls, ","), strings.Join(faults, ","))
+	if j.Recording.Seed != 1 {
+		line += fmt.Sprintf(" -seed %d", j.Recording.Seed)
+	}
+	return line
+}
+
+// String says what it strikes.
+func (j Job) String() string {
+	var parts []string
+	for _, s := range j.Strikes {
+		part := s.String()
+		if int(s.Call) <= len(j.Recording.Calls) {
+			part = fmt.Sprintf("%s of %s", s.Fault, j.Recording.Calls[s.Call-1])
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", then ")
+}
+
+// Singles are all faults on all calls of all recordings, one in each run. Where several
+// scenarios have the same start, byte for byte of their traces, its calls are
+// swept in the first of them only; left is how many calls that leaves out.
+func Singles(recordings []*Recording) (jobs []Job, left int) {
+	started := map[uint64]bool{}
+	for _, rec := range recordings {
+		calls := rec.Calls
+		if started[rec.StartHash] {
+			left += rec.Start
+			calls = calls[rec.Start:]
+		}
+		started[rec.StartHash] = true
+		for _, call := range calls {
+			for _, fault := range Faults() {
+				jobs = append(jobs, Job{rec, []Strike{{call.Number, fault}}})
+			}
+		}
+	}
+	return jobs, left
+}
+
+// near is how far apart most of the two faults of a pair are, in calls: in the time in
+// which the first one is being dealt with.
+const near = 25
+
+// Pairs draws so many pairs of faults, from a seed. The second one hits what is
+// called then: after the first that may be something else than was recorded.
+func Pairs(recordings []*Recording, count int, seed uint64) []Job {
+	r := world.New(seed).Rand("pairs")
+	var jobs []Job
+	for range count {
+		rec := recordings[r.IntN(len(recordings))]
+		span := len(rec.Calls) - rec.Start
+		if span == 0 {
+			continue
+		}
+		first := rec.Start + 1 + r.IntN(span)
+		second := first + 1 + r.IntN(near)
+		if r.IntN(4) == 0 {
+			second = first + 1 + r.IntN(span)
+		}
+		fault := func() Fault { return Faults()[r.IntN(len(Faults()))] }
+		jobs = append(jobs, Job{rec, []Strike{{uint64(first), fault()}, {uint64(second), fault()}}}) //nolint:gosec // They are small.
+	}
+	return jobs
+}

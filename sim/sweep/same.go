@@ -1,0 +1,109 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+// End is what there is when everything has come to its end.
+type End struct {
+	// Picture in the form of sim/scenario.
+	Picture string
+	// Lost are the enactments, "node.policy", whose change was taken back since a
+	// guard had no answer in its time.
+	Lost map[string]bool
+}
+
+// same tells how an end differs from the one without a fault, unless it may.
+//
+// One thing may: a policy is not on a node since one of its guards had no
+// answer in time. A lost probe is final for a policy's generation on a node
+// (design §2, rule 5), and whoever keeps the handler from asking loses it. The rollout then
+// goes no further, so that other nodes may be Aborted. That these nodes
+// are as they were before is for the rule taken-back.
+func same(want, got End) error {
+	if want.Picture == got.Picture {
+		return nil
+	}
+	policies, nodes := map[string]bool{}, map[string]bool{}
+	for name := range got.Lost {
+		node, policy, _ := strings.Cut(name, ".")
+		if !want.Lost[name] {
+			policies[policy], nodes[node] = true, true
+		}
+	}
+	for line := range strings.Lines(got.Picture) {
+		if name, is := strings.CutPrefix(line, "enactment "); is && strings.Contains(line, ": "+string(v1.EnactmentAborted)) {
+			node, policy, _ := strings.Cut(name[:strings.Index(name, ":")], ".")
+			if policies[policy] {
+				nodes[node] = true
+			}
+		}
+	}
+	may := func(line string) bool {
+		words := strings.Fields(line)
+		subject := strings.TrimSuffix(words[1], ":")
+		switch words[0] {
+		case "policy":
+			return policies[subject]
+		case "enactment":
+			node, policy, _ := strings.Cut(subject, ".")
+			return policies[policy] && nodes[node]
+		}
+		return nodes[strings.TrimSuffix(words[0], ":")]
+	}
+	if lines := slices.DeleteFunc(difference(want.Picture, got.Picture), func(line string) bool { return may(line[2:]) }); len(lines) > 0 {
+		return errors.New("another end: " + strings.Join(lines, "; "))
+	}
+	return nil
+}
+
+// difference has the lines that only one of two pictures has.
+func difference(want, got string) []string {
+	a, b := strings.Split(strings.TrimSpace(want), "\n"), strings.Split(strings.TrimSpace(got), "\n")
+	var lines []string
+	for _, line := range a {
+		if !slices.Contains(b, line) {
+			lines = append(lines, "- "+line)
+		}
+	}
+	for _, line := range b {
+		if !slices.Contains(a, line) {
+			lines = append(lines, "+ "+line)
+		}
+	}
+	return lines
+}
+
+// lostProbe is how the message of a change begins that was taken back since a
+// guard had no answer in its time.
+const lostProbe = "probing for "
+
+// lost are the enactments that say so.
+func (r *run) lost() map[string]bool {
+	names := map[string]bool{}
+	r.cluster.API.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
+		e := o.(*v1.NodeNetworkConfigurationEnactment)
+		for _, c := range e.Status.Conditions {
+			if c.Type == v1.EnactmentFailing && c.Status == "True" && strings.HasPrefix(c.Message, lostProbe) {
+				names[e.Name] = true
+			}
+		}
+	})
+	return names
+}
+
+// String is for a person.
+func (e End) String() string {
+	text := e.Picture
+	if len(e.Lost) > 0 {
+		text += fmt.Sprintf("lost probes: %d\n", len(e.Lost))
+	}
+	return text
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
+	"github.com/nmstate/kubernetes-nmstate/sim/sweep"
+	"github.com/nmstate/kubernetes-nmstate/sim/trace"
+)
+
+// sweepSeed is that of the latencies, and of the pairs that are drawn.
+const sweepSeed = 1
+
+// swept is a scenario in the sweep as JSON.
+type swept struct {
+	Scenario string `json:"scenario"`
+	// Calls that the scenario makes, and runs with faults on them.
+	Calls  int `json:"calls"`
+	Runs   int `json:"runs"`
+	Broken int `json:"broken"`
+}
+
+// struck is a run that broke a rule.
+type struck struct {
+	Scenario  string          `json:"scenario"`
+	What      string          `json:"what"`
+	Violation sweep.Violation `json:"violation"`
+	Replay    string          `json:"replay"`
+}
+
+// sweepReport is the result as JSON.
+type sweepReport struct {
+	Scenarios []*swept `json:"scenarios"`
+	Broken    []struck `json:"broken"`
+	// Calls, and Left of them that stand in another scenario's row.
+	Calls   int     `json:"calls"`
+	Left    int     `json:"sweptElsewhere"`
+	Singles int     `json:"singles"`
+	Pairs   int     `json:"pairs"`
+	Seconds float64 `json:"seconds"`
+}
+
+// sweeping is a sweep under way.
+type sweeping struct {
+	options *options
+	began   time.Time
+
+	mu     sync.Mutex
+	next   int
+	done   int
+	rows   map[string]*swept
+	report sweepReport
+}
+
+// sweep has every port call of the scenarios struck by every fault.
+func (o *options) sweep(ctx context.Context, out io.Writer) error {
+	chosen, err := o.toSweep()
+	if err != nil {
+		return err
+	}
+	s := &sweeping{options: o, began: time.Now(), rows: map[string]*swept{}}
+	recordings, err := s.record(ctx, chosen)
+	if err != nil {
+		return err
+	}
+	jobs, left := sweep.Singles(recordings)
+	s.report.Left, s.report.Singles = left, len(jobs)
+	pairs := sweep.Pairs(recordings, o.parts.pairs, sweepSeed)
+	s.report.Pairs = len(pairs)
+	jobs = append(jobs, pairs...)
+	s.each(len(jobs), func(i int) { s.strike(ctx, jobs[i], len(jobs)) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.tell(out)
+}
+
+// toSweep are the scenarios: the one that is named, all, or those that are
+// chosen for every change.
+func (o *options) toSweep() ([]*scenario.Scenario, error) {
+	if o.parts.scenario != "" {
+		s, err := find(o.parts.scenario)
+		return []*scenario.Scenario{s}, err
+	}
+	all, err := scenario.All()
+	if err != nil || o.long {
+		return all, err
+	}
+	return slices.DeleteFunc(all, func(s *scenario.Scenario) bool { return !slices.Contains(sweep.Chosen(), s.Name) }), nil
+}
+
+// each does something so many times, on all workers.
+func (s *sweeping) each(count int, do func(i int)) {
+	s.next = 0
+	var workers sync.WaitGroup
+	for range s.options.workers {
+		workers.Go(func() {
+			for {
+				s.mu.Lock()
+				i := s.next
+				s.next++
+				s.mu.Unlock()
+				if i >= count {
+					return
+				}
+				do(i)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+func (s *sweeping) record(ctx context.Context, chosen []*scenario.Scenario) ([]*sweep.Recording, error) {
+	recordings := make([]*sweep.Recording, len(chosen))
+	var failed error
+	s.each(len(chosen), func(i int) {
+		rec, err := sweep.Record(ctx, chosen[i], sweepSeed)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if recordings[i] = rec; err != nil && failed == nil {
+			failed = err
+		}
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	for _, rec := range recordings {
+		row := &swept{Scenario: rec.Scenario.Name, Calls: len(rec.Calls)}
+		s.rows[row.Scenario] = row
+		s.report.Scenarios = append(s.report.Scenarios, row)
+		s.report.Calls += row.Calls
+	}
+	return recordings, nil
+}
+
+func (s *sweeping) strike(ctx context.Context, job sweep.Job, of int) {
+	if ctx.Err() != nil {
+		return
+	}
+	result, err := job.Recording.Strike(ctx, job.Strikes, nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		return // It was interrupted.
+	}
+	row := s.rows[job.Recording.Scenario.Name]
+	row.Runs++
+	s.done++
+	if result.Violation != nil {
+		row.Broken++
+		s.report.Broken = append(s.report.Broken, struck{row.Scenario, job.String(), *result.Violation, job.Replay()})
+	}
+	const often = 50
+	if s.done%often == 0 && !s.options.json && trace.Terminal(os.Stderr) {
+		fmt.Fprintf(os.Stderr, "\r%d of %d runs, %.0f a second, %d broke a rule ", s.done, of, float64(s.done)/time.Since(s.began).Seconds(), len(s.report.Broken))
+	}
+}
+
+func (s *sweeping) tell(out io.Writer) error {
+	took := time.Since(s.began)
+	s.report.Seconds = took.Seconds()
+	slices.SortFunc(s.report.Broken, func(a, b struck) int { return cmp.Compare(a.Scenario+a.Replay, b.Scenario+b.Replay) })
+	var err error
+	if s.options.json {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(s.report)
+	} else {
+		err = s.print(out, took)
+	}
+	if err != nil {
+		return fmt.Errorf("telling the result: %w", err)
+	}
+	if len(s.report.Broken) > 0 {
+		return errBroken
+	}
+	return nil
+}
+
+func (s *sweeping) print(out io.Writer, took time.Duration) error {
+	r := s.report
+	for _, b := range r.Broken {
+		_, _ = fmt.Fprintf(out, "BROKEN %s: %s\n       %s\n       %s\n", b.Scenario, b.What, b.Violation, b.Replay)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprint(table, "\nscenario\tcalls\truns\tbroken\t\n")
+	for _, row := range r.Scenarios {
+		_, _ = fmt.Fprintf(table, "%s\t%d\t%d\t%d\t\n", row.Scenario, row.Calls, row.Runs, row.Broken)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\n%d scenarios, %d port calls, %d of them in a start that another scenario has too, byte for byte, and swept there;\n"+
+		"%d calls x %d faults = %d runs, and %d pairs: %d broke a rule\n%s on %d workers: %.0f runs a second\n",
+		len(r.Scenarios), r.Calls, r.Left, r.Calls-r.Left, len(sweep.Faults()), r.Singles, r.Pairs, len(r.Broken),
+		took.Round(time.Millisecond), s.options.workers, float64(s.done)/took.Seconds())
+	return err
+}
