@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,9 +18,23 @@ import (
 type slots struct {
 	// open are the nodes by policy, with the limit when each was begun.
 	open map[types.UID]map[string]int
+	// closed are those that were: one that goes on with a newer generation of the
+	// policy keeps its slot, whatever the newer one allows.
+	closed map[types.UID]map[string]slot
 }
 
-func newSlots() *slots { return &slots{open: map[types.UID]map[string]int{}} }
+// slot that a node had.
+type slot struct {
+	limit int
+	until time.Duration
+}
+
+// keepsSlot is how soon a node that goes on must begin anew.
+const keepsSlot = time.Minute
+
+func newSlots() *slots {
+	return &slots{open: map[types.UID]map[string]int{}, closed: map[types.UID]map[string]slot{}}
+}
 
 func (*slots) Name() string { return "slots" }
 
@@ -35,18 +50,26 @@ func (s *slots) Observe(f *Facts, e Event) error {
 			return s.opened(f, p, e.Node)
 		}
 	case JournalClosed:
-		s.ended(e.Node)
+		s.ended(e.Node, f.Elapsed())
 	case CheckpointEnded:
 		if what.How == Committed { // A full disk may keep the journal open.
-			s.ended(e.Node)
+			s.ended(e.Node, f.Elapsed())
 		}
 	}
 	return nil
 }
 
-func (s *slots) ended(node string) {
-	for _, nodes := range s.open {
+func (s *slots) ended(node string, now time.Duration) {
+	for policy, nodes := range s.open {
+		limit, was := nodes[node]
+		if !was {
+			continue
+		}
 		delete(nodes, node)
+		if s.closed[policy] == nil {
+			s.closed[policy] = map[string]slot{}
+		}
+		s.closed[policy][node] = slot{limit, now}
 	}
 }
 
@@ -59,6 +82,9 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 	limit, known := f.limit(p)
 	if !known {
 		return nil
+	}
+	if had := s.closed[p.UID][node]; had.until > 0 && f.Elapsed()-had.until < keepsSlot {
+		limit = max(limit, had.limit)
 	}
 	nodes[node] = limit
 	if len(nodes) <= limit {
