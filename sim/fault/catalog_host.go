@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
@@ -23,7 +24,7 @@ func managerKinds() []Kind {
 			end:   func(e Effects, f Fault, _ *rand.Rand) { e.HangManager(f.Target, false) },
 		},
 		{
-			Name: "checkpoint-expires", On: OnNode, Doc: "the checkpoint's timer runs out now",
+			Name: "checkpoint-expires", On: OnNode, Never: []txn.Phase{txn.Idle, txn.Settling}, Doc: "the checkpoint's timer runs out now",
 			begin: func(e Effects, f Fault, _ *rand.Rand) { e.ExpireCheckpoint(f.Target) },
 		},
 		{

@@ -46,7 +46,9 @@ func (k Kind) phases() []string {
 		all = append(all, anyPhase)
 	}
 	for _, phase := range Phases() {
-		all = append(all, string(phase))
+		if !slices.Contains(k.Never, phase) {
+			all = append(all, string(phase))
+		}
 	}
 	return all
 }

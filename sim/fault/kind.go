@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
@@ -34,6 +35,8 @@ type Kind struct {
 	// Rate is the highest share of the calls that it hits while it lasts; zero
 	// for what is not about calls.
 	Rate float64
+	// Never are phases in which there is nothing that it could hit.
+	Never []txn.Phase
 	// Args are what one is drawn from; empty for none.
 	Args []string
 
