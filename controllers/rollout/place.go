@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
 // phase is how far a node is with the policy's generation, see doc.go.
@@ -206,6 +207,8 @@ func mayBeChanging(enactment *v1.NodeNetworkConfigurationEnactment) bool {
 	switch {
 	case isTrue(enactment, v1.EnactmentProgressing):
 		return true
+	case desired.SetAside(enactment): // It would stand in the way for as long as nobody manages it.
+		return false
 	case approved == 0 || reported > approved:
 		return false
 	case reported < approved:

@@ -36,6 +36,8 @@ type on struct {
 	has                *v1.CommittedPolicy
 	plan               *v1.EnactmentPlan
 	retry              *v1.EnactmentRetry
+	// setAside: the enactment says that nobody manages the node.
+	setAside bool
 }
 
 // onlyTheNode is left as an owner once a deleted policy's was taken away.
@@ -58,6 +60,11 @@ func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 	}
 	for _, conditionType := range o.shows {
 		e.Status.Conditions = append(e.Status.Conditions, v1.Condition{Type: conditionType, Status: metav1.ConditionTrue})
+	}
+	if o.setAside {
+		e.Status.Conditions = append(e.Status.Conditions, v1.Condition{
+			Type: v1.EnactmentPending, Status: metav1.ConditionTrue, Message: "node is not managed (NodeNetworkState.spec.managed is false)",
+		})
 	}
 	return e
 }
@@ -147,6 +154,10 @@ func TestPlanDecides(t *testing.T) {
 				{name: "a", approved: generation, reported: generation, shows: showing(v1.EnactmentProgressing), retry: &v1.EnactmentRetry{Attempts: 1}},
 				{name: "b", aborted: generation},
 			},
+		},
+		"a node that nobody manages and that no longer matches stands in nobody's way": {
+			limit: intstr.FromInt32(1),
+			nodes: []on{{name: "a", elsewhere: true, approved: 1, reported: 1, setAside: true}, {name: "b"}}, grants: []string{"b"},
 		},
 		"an aborted node that is not Ready waits again, too": {
 			limit: intstr.FromInt32(1), nodes: []on{{name: "a", notReady: true, aborted: generation}}, unaborts: []string{"a"},

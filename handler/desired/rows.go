@@ -141,3 +141,14 @@ func conditionIs(conditions []v1.Condition, kind v1.ConditionType, status metav1
 		return c.Type == kind && c.Status == status
 	})
 }
+
+// SetAside tells whether an enactment waits because nobody manages its node:
+// until that changes, no change begins there.
+func SetAside(enactment *v1.NodeNetworkConfigurationEnactment) bool {
+	for _, c := range enactment.Status.Conditions {
+		if c.Type == v1.EnactmentPending {
+			return c.Status == yes && c.Message == messageUnmanaged
+		}
+	}
+	return false
+}

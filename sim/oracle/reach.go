@@ -32,10 +32,16 @@ func (r *reach) Observe(f *Facts, e Event) error {
 		return nil
 	}
 	t := f.Node(e.Node).Trial
-	if t == nil || t.Made != e.At || t.dropsGuards() {
+	if t == nil || t.Made != e.At {
 		return nil
 	}
 	d := r.owed[e.Node]
+	if t.dropsGuards() {
+		if d != nil {
+			d.targets = nil // What it cuts is wanted, and what was owed may be among it.
+		}
+		return nil
+	}
 	if d == nil {
 		d = &debt{}
 		r.owed[e.Node] = d
