@@ -100,6 +100,7 @@ type backoff struct{ failed map[tried]failures }
 type failures struct {
 	times int
 	last  time.Duration
+	began time.Time
 	// generation of the NodeNetworkState that failed last: a journal may be
 	// closed more than once.
 	generation int64
@@ -140,9 +141,10 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 	if before.times > 0 && before.generation == last.Generation {
 		return nil
 	}
-	b.failed[key] = failures{before.times + 1, e.At, last.Generation}
+	b.failed[key] = failures{before.times + 1, e.At, last.Since.Time, last.Generation}
 	least := before.wait()
-	if gap := e.At - before.last; before.times > 0 && gap < least && f.Calm(e.Node, before.last, everything) && f.Calm(Controllers, before.last, everything) {
+	// By its beginning, in whole seconds: a full disk has it recorded later.
+	if gap := last.Since.Sub(before.began) + time.Second; before.times > 0 && gap < least && f.Calm(e.Node, before.last, everything) && f.Calm(Controllers, before.last, everything) {
 		return fmt.Errorf("generation %d of policy %s has failed %d times and was tried again after %s, before %s", key.generation, key.policy, before.times, gap, least)
 	}
 	return nil
