@@ -2,10 +2,13 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -25,24 +28,33 @@ func (a *Agent) Recover(ctx context.Context) error {
 	}
 	entry := *a.left
 	logf.FromContext(ctx).Info("an earlier process left a transaction open: taking it back", "phase", entry.Transaction.Phase)
-	for {
-		if _, err := a.Backend.Instance(ctx); err == nil {
-			break
-		}
+	alive, known := a.alive(ctx, entry)
+	for !known {
 		if !a.Clock.Wait(ctx, a.wake, recoverPoll) {
 			return ctx.Err()
 		}
+		alive, known = a.alive(ctx, entry)
 	}
-	_, err := a.ours(ctx, entry)
 	entry.Transaction.Lost = entry.Transaction.Lost || a.lost(ctx, entry)
 
 	if !a.takeTurn(ctx) {
 		return ctx.Err()
 	}
 	a.entry, a.left = entry, nil
-	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: err == nil})
+	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: alive})
 	a.endTurn()
 	return a.Complete(ctx)
+}
+
+// alive tells whether the checkpoint of an entry is there; not known while
+// NetworkManager does not say. One that is taken for gone takes the change with
+// it when it expires, though the change was told as committed.
+func (a *Agent) alive(ctx context.Context, entry journal.Entry) (alive, known bool) {
+	if _, err := a.Backend.Instance(ctx); err != nil {
+		return false, false
+	}
+	_, err := a.ours(ctx, entry)
+	return err == nil, err == nil || errors.Is(err, backend.ErrGone)
 }
 
 // Complete takes turns until no transaction runs, or until ctx ends. They need
