@@ -180,7 +180,8 @@ func (s State) committing(e Event) (State, []Effect) {
 		if e.Gone {
 			return s.to(Settling), []Effect{Settle{}}
 		}
-		s.Proven = false
+		// It stays proven: the commit may have happened and only its answer be
+		// lost. Then the rollback finds the checkpoint gone, and the node tells.
 		return s.undo()
 	}
 	return s, nil
@@ -189,9 +190,10 @@ func (s State) committing(e Event) (State, []Effect) {
 func (s State) rollingBack(e Event) (State, []Effect) {
 	switch e := e.(type) {
 	case RolledBack:
+		s.Proven = false
 		return s.to(Settling), []Effect{Settle{}}
 	case Reverted:
-		s.Reverted = true
+		s.Reverted, s.Proven = true, false
 		return s.to(Settling), []Effect{Settle{}}
 	case RollbackFailed:
 		if e.Gone {
