@@ -20,9 +20,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 hack/need.sh go
 mkdir -p bin out/sim
 export CGO_ENABLED=0
-seeds=${SEEDS:-2000} from=${FROM:-1} nodes=1000 size=()
+seeds=${SEEDS:-2000} from=${FROM:-1} nodes=1000 pairs=2000 size=()
 if [ "${LONG:-0}" = 1 ]; then
-	seeds=${SEEDS:-20000} nodes=5000 size=(-long)
+	seeds=${SEEDS:-20000} nodes=5000 pairs=20000 size=(-long)
 fi
 
 traces() { grep '^traces ' "$1"; }
@@ -76,6 +76,9 @@ mutants() {
 	grep -A100 'found, with how many runs' out/sim/mutants | grep ' runs, seed'
 }
 
+# sweep: a night sweeps all scenarios, and ten times the pairs.
+sweep() { bin/sim -sweep -pairs "$pairs" "${size[@]}" | tee out/sim/sweep; }
+
 rollout() { bin/sim -rollout -nodes "$nodes"; }
 
 go build -o bin/sim ./sim
@@ -85,9 +88,9 @@ for stage; do
 	begun=$SECONDS
 	echo "== sim: $stage"
 	case $stage in
-	replay | swarm | branches | mutants | rollout) $stage || failed+=("$stage") ;;
+	replay | swarm | sweep | branches | mutants | rollout) $stage || failed+=("$stage") ;;
 	*)
-		echo "sim: no stage is called $stage; there are replay, rollout, swarm, branches and mutants" >&2
+		echo "sim: no stage is called $stage; there are replay, rollout, swarm, sweep, branches and mutants" >&2
 		exit 2
 		;;
 	esac

@@ -26,6 +26,8 @@ type run struct {
 	world   *world.World
 	cluster *scenario.Sim
 	strikes []Strike
+	// over is when the last fault has ended.
+	over time.Duration
 	// heard is told of each call; nil for nobody.
 	heard func(world.Call)
 }
@@ -59,6 +61,7 @@ func (r *run) tell(call world.Call, f Fault) {
 	kind, lasts := f.kind(call.Port), f.lasts(call.Port)
 	about.What = oracle.Fault{Kind: kind, On: lasts > 0}
 	r.cluster.Rules.Tell(about)
+	r.over = max(r.over, r.world.Elapsed()+lasts)
 	if lasts > 0 {
 		about.What = oracle.Fault{Kind: kind, End: true}
 		r.world.After(lasts, func() { r.cluster.Rules.Tell(about) })
@@ -76,6 +79,9 @@ func (r *run) until(end time.Duration) error {
 // rest lets everything come to its end, then be quiet, and returns it.
 func (r *run) rest(s *scenario.Scenario) (End, error) {
 	r.strikes = nil
+	if err := r.until(max(r.over, r.world.Elapsed())); err != nil {
+		return End{}, err
+	}
 	r.world.Trace("", "phase", "liveness")
 	if err := r.cluster.Rules.Settle(r.world.Elapsed()+liveness, r.until); err != nil {
 		return End{}, err
