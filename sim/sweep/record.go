@@ -36,6 +36,8 @@ type Recording struct {
 	End End
 
 	timing scenario.Timing
+	// plant puts a bug into a run with faults; nil but in tests.
+	plant func(*run)
 }
 
 // Record runs a scenario with its checks, to know when its actions are due, and
@@ -110,6 +112,9 @@ func (rec *Recording) Strike(ctx context.Context, strikes []Strike, sink func(wo
 		return Result{}, err
 	}
 	defer r.world.Close()
+	if rec.plant != nil {
+		rec.plant(r)
+	}
 	violation := rec.follow(r, nil)
 	if violation == nil {
 		violation = rec.end(r)

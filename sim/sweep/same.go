@@ -23,10 +23,10 @@ type End struct {
 // same tells how an end differs from the one without a fault, unless it may.
 //
 // One thing may: a policy is not on a node since one of its guards had no
-// answer in time. A lost probe is final for a policy's generation on a node
-// (design §2, rule 5), and whoever keeps the handler from asking loses it. The rollout then
-// goes no further, so that other nodes may be Aborted. That these nodes
-// are as they were before is for the rule taken-back.
+// answer in time. That is final for a policy's generation on a node (design §2,
+// rule 5), and whoever keeps the handler from asking, or the person from being
+// asked, brings it about. The rollout then goes no further, so that other nodes
+// may be Aborted. That these nodes are as they were before is for the rule taken-back.
 func same(want, got End) error {
 	if want.Picture == got.Picture {
 		return nil
@@ -81,9 +81,12 @@ func difference(want, got string) []string {
 	return lines
 }
 
-// lostProbe is how the message of a change begins that was taken back since a
-// guard had no answer in its time.
-const lostProbe = "probing for "
+// isLost tells by its message whether a change was taken back since a guard had
+// no answer in its time: a probe, or a person, who is asked once by a scenario and
+// is not there for the second try.
+func isLost(message string) bool {
+	return strings.HasPrefix(message, "probing for ") || strings.HasPrefix(message, "not confirmed within ")
+}
 
 // lost are the enactments that say so.
 func (r *run) lost() map[string]bool {
@@ -91,7 +94,7 @@ func (r *run) lost() map[string]bool {
 	r.cluster.API.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
 		e := o.(*v1.NodeNetworkConfigurationEnactment)
 		for _, c := range e.Status.Conditions {
-			if c.Type == v1.EnactmentFailing && c.Status == "True" && strings.HasPrefix(c.Message, lostProbe) {
+			if c.Type == v1.EnactmentFailing && c.Status == "True" && isLost(c.Message) {
 				names[e.Name] = true
 			}
 		}
