@@ -150,6 +150,9 @@ func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
 
 // holds tells whether the rollout of a policy waits for a person.
 func (f *Facts) holds(p *v1.NodeNetworkConfigurationPolicy) bool {
+	if rules := p.Spec.Rollout; rules != nil && rules.Paused {
+		return true // A policy that is Degraded does not say so.
+	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == v1.Reconciling && c.Status == "True" && c.Reason == v1.ReasonPaused {
 			return true

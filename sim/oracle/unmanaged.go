@@ -34,7 +34,7 @@ func (unmanaged) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		if nns := what.After.(*v1.NodeNetworkState); !isManaged(nns) {
-			if since, is := f.unmanagedFor(e.Node); is && since > unmanagedMargin && f.Calm(e.Node, f.Elapsed()-since, Stale|Hinders) {
+			if since, is := f.knownUnmanaged(e); is && since > unmanagedMargin && f.Calm(e.Node, f.Elapsed()-since, Stale|Hinders) {
 				return fmt.Errorf("its state is reported, and it has not been managed for %s", since)
 			}
 		}
