@@ -1,0 +1,45 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+// comeAgain reads live the policies that the spec is not about and that come into
+// it all the same: one that had given way, or lost its NodeNetworkState. A process
+// that has just started may be shown the API server as it was before one of them
+// was deleted.
+func (r *Reconciler) comeAgain(ctx context.Context, g *gathered, spec *desired.Spec) (bool, error) {
+	if spec == nil {
+		return true, nil
+	}
+	for _, source := range spec.Sources {
+		there := slices.ContainsFunc(g.state.Spec.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy })
+		if there || source.Policy == spec.Policy {
+			continue
+		}
+		var policy v1.NodeNetworkConfigurationPolicy
+		err := r.Live.Get(ctx, client.ObjectKey{Name: source.Policy}, &policy)
+		if client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("reading policy %s live: %w", source.Policy, err)
+		}
+		selects := false
+		if err == nil {
+			// An affinity that cannot be read selects no node.
+			selects, _ = selected(&policy, g.node)
+		}
+		if apierrors.IsNotFound(err) || !selects {
+			log.FromContext(ctx).Info("a policy that would come again is gone", "policy", source.Policy)
+			return false, nil
+		}
+	}
+	return true, nil
+}
