@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -92,8 +93,12 @@ func (o *options) toSweep() ([]*scenario.Scenario, error) {
 		return []*scenario.Scenario{s}, err
 	}
 	all, err := scenario.All()
-	if err != nil || o.long {
-		return all, err
+	if err != nil {
+		return nil, err
+	}
+	if o.long {
+		unfit := sweep.Unfit()
+		return slices.DeleteFunc(all, func(s *scenario.Scenario) bool { return unfit[s.Name] != "" }), nil
 	}
 	return slices.DeleteFunc(all, func(s *scenario.Scenario) bool { return !slices.Contains(sweep.Chosen(), s.Name) }), nil
 }
@@ -198,6 +203,12 @@ func (s *sweeping) print(out io.Writer, took time.Duration) error {
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	if s.options.long && s.options.parts.scenario == "" {
+		unfit := sweep.Unfit()
+		for _, name := range slices.Sorted(maps.Keys(unfit)) {
+			_, _ = fmt.Fprintf(out, "left out: %s: %s\n", name, unfit[name])
+		}
 	}
 	_, err := fmt.Fprintf(out, "\n%d scenarios, %d port calls, %d of them in a start that another scenario has too, byte for byte, and swept there;\n"+
 		"%d calls x %d faults = %d runs, and %d pairs: %d broke a rule\n%s on %d workers: %.0f runs a second\n",

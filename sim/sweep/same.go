@@ -3,6 +3,7 @@ package sweep
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,23 +23,25 @@ type End struct {
 
 // same tells how an end differs from the one without a fault, unless it may.
 //
-// One thing may: a policy is not on a node since one of its guards had no
-// answer in time. That is final for a policy's generation on a node (design §2,
+// One thing may: whether a guard of a policy had its answer in time on a node.
+// Where it had none that is final for the policy's generation there (design §2,
 // rule 5), and whoever keeps the handler from asking, or the person from being
-// asked, brings it about. The rollout then goes no further, so that other nodes
-// may be Aborted. That these nodes are as they were before is for the rule taken-back.
+// asked, brings it about. The other way round, a probe that fails before the change is no
+// guard of it, and a change that is tried at another time may find what the
+// scenario had taken away. The rollout stops there or goes on, so that other nodes
+// may be Aborted or not. That a commit had its guards, and that what was
+// taken back is as it was before, is for the rules.
 func same(want, got End) error {
 	if want.Picture == got.Picture {
 		return nil
 	}
 	policies, nodes := map[string]bool{}, map[string]bool{}
-	for name := range got.Lost {
-		node, policy, _ := strings.Cut(name, ".")
-		if !want.Lost[name] {
+	for name := range union(want.Lost, got.Lost) {
+		if node, policy, _ := strings.Cut(name, "."); want.Lost[name] != got.Lost[name] {
 			policies[policy], nodes[node] = true, true
 		}
 	}
-	for line := range strings.Lines(got.Picture) {
+	for line := range strings.Lines(want.Picture + got.Picture) {
 		if name, is := strings.CutPrefix(line, "enactment "); is && strings.Contains(line, ": "+string(v1.EnactmentAborted)) {
 			node, policy, _ := strings.Cut(name[:strings.Index(name, ":")], ".")
 			if policies[policy] {
@@ -62,6 +65,15 @@ func same(want, got End) error {
 		return errors.New("another end: " + strings.Join(lines, "; "))
 	}
 	return nil
+}
+
+func union(a, b map[string]bool) map[string]bool {
+	all := maps.Clone(a)
+	if all == nil {
+		all = map[string]bool{}
+	}
+	maps.Copy(all, b)
+	return all
 }
 
 // difference has the lines that only one of two pictures has.

@@ -20,6 +20,10 @@ func TestWhatMayDifferAtTheEnd(t *testing.T) {
 		"nor the node's own report":                             {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Failing X\nnode2: link br1\n", Lost: lost}, broken: true},
 		"a policy fails for another reason":                     {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Available Reported\nnode2: link br1\n"}, broken: true},
 		"it was lost without the fault too":                     {lost: lost, end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Available Reported\nnode2: link br1\n", Lost: lost}, broken: true},
+		"it was lost without the fault alone, and the rollout went on": {
+			without: "enactment node1.p: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", lost: lost,
+			end: End{Picture: without},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := End{Picture: without, Lost: c.lost}
