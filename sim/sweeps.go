@@ -68,7 +68,7 @@ func (o *options) sweep(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s := &sweeping{options: o, began: time.Now(), rows: map[string]*swept{}}
+	s := &sweeping{options: o, began: time.Now(), rows: map[string]*swept{}, report: sweepReport{Broken: []struck{}}}
 	recordings, err := s.record(ctx, chosen)
 	if err != nil {
 		return err

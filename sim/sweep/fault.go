@@ -112,7 +112,7 @@ func ParseStrikes(calls, faults string) ([]Strike, error) {
 		}
 		f := Fault(names[i])
 		if !slices.Contains(Faults(), f) {
-			return nil, fmt.Errorf("%q is no fault; there are %v", said, Faults())
+			return nil, fmt.Errorf("%q is no fault; there are %v", f, Faults())
 		}
 		all = append(all, Strike{n, f})
 	}
