@@ -85,6 +85,7 @@ type options struct {
 	profile        string
 	most           int
 	rule           string
+	always         []string
 	traceKinds     []string
 	traceNodes     []string
 	parts          parts
@@ -153,6 +154,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Uint64Var(&o.from, "from", 1, "with -seeds: the first one")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "with -seeds: how many run at once")
 	flags.IntVar(&o.most, "failures", 10, "with -seeds: stop after so many that broke a rule")
+	flags.StringSliceVar(&o.always, "arm", nil, "kinds of faults that every run has, with commas between; -coverage has their names")
 	flags.StringVar(&o.rule, "rule", "", "look at this rule only (sim/oracle has their names)")
 	flags.BoolVar(&o.coverage, "coverage", false, "with -seeds: print which faults were at work in which phases; one at zero is a failure")
 	flags.BoolVar(&o.long, "long", false, "longer runs: two hours of faults instead of half an hour")
@@ -199,7 +201,7 @@ func (o *options) check() error {
 const longSafety = 2 * time.Hour
 
 func (o *options) size() swarm.Size {
-	size := swarm.Size{MostNodes: o.nodes}
+	size := swarm.Size{MostNodes: o.nodes, Always: o.always}
 	if o.long {
 		size.Safety = longSafety
 	}

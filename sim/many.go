@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -127,6 +128,9 @@ func (o *options) replay(seed uint64) string {
 	}
 	if o.nodes > 0 {
 		line += fmt.Sprintf(" -nodes %d", o.nodes)
+	}
+	if len(o.always) > 0 {
+		line += " -arm " + strings.Join(o.always, ",")
 	}
 	return line
 }

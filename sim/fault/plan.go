@@ -119,6 +119,8 @@ type Shape struct {
 	From, Until time.Duration
 	// Armed is the probability that a kind is armed.
 	Armed float64
+	// Always are kinds that are armed in any case.
+	Always []string
 }
 
 // mostOfAKind bounds the faults of one kind in a run.
@@ -129,7 +131,7 @@ func Draw(shape Shape, stream func(name string) *rand.Rand) Plan {
 	var plan Plan
 	for _, kind := range Catalog() {
 		r := stream("fault/" + kind.Name)
-		if r.Float64() >= shape.Armed {
+		if r.Float64() >= shape.Armed && !slices.Contains(shape.Always, kind.Name) {
 			continue
 		}
 		for range 1 + r.IntN(mostOfAKind) {

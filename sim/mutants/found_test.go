@@ -96,6 +96,9 @@ func build(t *testing.T, to string, flags ...string) {
 // first.
 func run(t *testing.T, program string, m mutants.Mutant, flags ...string) report {
 	t.Helper()
+	if m.Faults != "" {
+		flags = append(flags, "-arm", m.Faults)
+	}
 	cmd := exec.CommandContext(t.Context(), program, append([]string{"-json", "-workers", "1", "-rule", m.Rule}, flags...)...)
 	cmd.Dir = root(t)
 	out, err := cmd.Output()

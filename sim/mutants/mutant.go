@@ -22,6 +22,8 @@ type Mutant struct {
 	Rule string
 	// Seeds that the swarm has to find it within.
 	Seeds int
+	// Faults that every run has, beside those that are drawn; often none.
+	Faults string
 	// Files that it changes.
 	Files []File
 }
@@ -73,9 +75,10 @@ func Parse(text string) (Mutant, error) {
 	if err != nil || seeds < 1 {
 		return Mutant{}, fmt.Errorf("seeds: %q is not a whole number from 1", values["seeds"])
 	}
-	m := Mutant{Bug: values["bug"], Rule: values["rule"], Seeds: seeds}
+	m := Mutant{Bug: values["bug"], Rule: values["rule"], Seeds: seeds, Faults: values["faults"]}
+	delete(values, "faults")
 	if m.Bug == "" || m.Rule == "" || len(values) != 3 {
-		return Mutant{}, fmt.Errorf("the head has bug, rule and seeds, each once")
+		return Mutant{}, fmt.Errorf("the head has bug, rule and seeds, and may have faults")
 	}
 	m.Files, err = parseDiff(diff)
 	return m, err

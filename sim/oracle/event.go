@@ -59,8 +59,10 @@ type (
 	JournalClosed struct{ Record journal.Record }
 	// Read: a process has read an object, past its cache if Live. Object is nil
 	// where there is none, and immutable.
+	// Agent: the state handler has.
 	Read struct {
 		Live   bool
+		Agent  bool
 		Like   client.Object
 		Name   string
 		Object client.Object

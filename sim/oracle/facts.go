@@ -155,6 +155,9 @@ func (f *Facts) noteRead(e Event, r Read) {
 	}
 	key := kindOf(r.Like) + "/" + r.Name
 	f.reads[e.Process][key] = reading{at: e.At, object: r.Object, live: r.Live}
+	if r.Agent {
+		f.reads[e.Process]["agent "+key] = reading{at: e.At, object: r.Object}
+	}
 	if r.Live {
 		f.reads[e.Process]["live "+key] = reading{at: e.At, object: r.Object, live: true}
 	}

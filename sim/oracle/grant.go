@@ -20,7 +20,7 @@ type grant struct {
 
 // grantLag is how old the controllers' view of nodes and policies may be without
 // a fault.
-const grantLag = 30 * time.Second
+const grantLag = 5 * time.Second
 
 func newGrant() *grant {
 	return &grant{granted: map[string]map[int64]bool{}, changed: map[string]time.Duration{}}

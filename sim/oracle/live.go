@@ -73,7 +73,7 @@ func proposed(f *Facts, e Event, w Wrote, after *v1.NodeNetworkState) error {
 	return nil
 }
 
-// superseded: a change that its process knows to be not wanted any more is not
+// superseded: a change that its state handler knows to be not wanted any more is not
 // committed.
 type superseded struct{}
 
@@ -85,9 +85,9 @@ func (superseded) Observe(f *Facts, e Event) error {
 	if !is || t == nil || t.Entry == nil || t.Checkpoint != what.ID || t.Process != e.Process {
 		return nil
 	}
-	r, known := f.lastRead(e.Process, &v1.NodeNetworkState{}, e.Node, false)
+	r, known := f.reads[e.Process]["agent NodeNetworkState/"+e.Node]
 	nns, _ := r.object.(*v1.NodeNetworkState)
-	if !known || nns == nil || r.live {
+	if !known || nns == nil {
 		return nil
 	}
 	change := t.Entry.Transaction.Change
@@ -98,8 +98,8 @@ func (superseded) Observe(f *Facts, e Event) error {
 	return nil
 }
 
-// committedAtOnce is for a commit that was on its way when the process read it.
-const committedAtOnce = time.Second
+// committedAtOnce is for a commit that was on its way when the state handler read it.
+const committedAtOnce = 10 * time.Millisecond
 
 // oneChange: a node's desired state differs from what the node has by one policy
 // that is new to it, so that a failure has an author.

@@ -269,7 +269,7 @@ func TestLive(t *testing.T) {
 func TestSuperseded(t *testing.T) {
 	commits := func(s *stage, read *v1.NodeNetworkState) {
 		s.try("n1", change())
-		s.tell("n1", Read{Like: read, Name: "n1", Object: read})
+		s.tell("n1", Read{Agent: true, Like: read, Name: "n1", Object: read})
 		s.run(10 * time.Second)
 		s.tell("n1", Committing{ID: "1"})
 	}

@@ -102,18 +102,22 @@ func (w *Watch) process(p *world.Process) {
 // Client implements cluster.Watcher.
 func (w *Watch) Client(p *world.Process, node string, c client.Client) client.Client {
 	w.process(p)
-	return watchedClient{c, watchedReader{c, w, p, node, false}}
+	return watchedClient{c, watchedReader{c, w, p, node, false, false}}
 }
 
 // Live implements cluster.Watcher.
 func (w *Watch) Live(p *world.Process, node string, r client.Reader) client.Reader {
 	w.process(p)
-	return watchedReader{r, w, p, node, true}
+	return watchedReader{r, w, p, node, true, false}
 }
 
 // Agent implements cluster.Watcher.
 func (w *Watch) Agent(p *world.Process, o *agent.Options) {
 	w.process(p)
+	if c, is := o.Client.(watchedClient); is {
+		c.reader.agent = true
+		o.Client = c
+	}
 	ports := watched{w, p, o.Node}
 	o.Backend = watchedBackend{o.Backend, ports}
 	o.Prober = watchedProber{o.Prober, ports}
@@ -126,11 +130,12 @@ type watchedReader struct {
 	p     *world.Process
 	node  string
 	live  bool
+	agent bool
 }
 
 func (r watchedReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	err := r.Reader.Get(ctx, key, object, options...)
-	read := Read{Live: r.live, Like: object, Name: key.Name}
+	read := Read{Live: r.live, Agent: r.agent, Like: object, Name: key.Name}
 	switch {
 	case err == nil:
 		// What was read is the caller's to change; the model's objects are not.

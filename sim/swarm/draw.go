@@ -16,6 +16,8 @@ type Size struct {
 	MostNodes int
 	// Safety is how long the workload and the faults last; 0: 30 minutes.
 	Safety time.Duration
+	// Always are kinds of faults that every run has.
+	Always []string
 }
 
 const (
@@ -52,7 +54,7 @@ func Draw(seed uint64, size Size) Run {
 		names = append(names, n.Name)
 	}
 	run.Faults = fault.Draw(fault.Shape{
-		Nodes: names, From: 30 * time.Second, Until: size.Safety, Armed: armed(w.Rand("armed")),
+		Nodes: names, From: 30 * time.Second, Until: size.Safety, Armed: armed(w.Rand("armed")), Always: size.Always,
 	}, w.Rand)
 	if seed%undoneEvery == 0 {
 		return run.undone()
