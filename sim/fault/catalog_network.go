@@ -75,5 +75,11 @@ func peopleKinds() []Kind {
 			begin: func(e Effects, f Fault, _ *rand.Rand) { e.NodeReady(f.Target, false) },
 			end:   func(e Effects, f Fault, _ *rand.Rand) { e.NodeReady(f.Target, true) },
 		},
+		{
+			Name: "node-set-aside", On: OnNode, Least: 30 * time.Second, Most: 15 * time.Minute,
+			Doc:   "a person says that the node is not managed, and later that it is",
+			begin: func(e Effects, f Fault, _ *rand.Rand) { e.Manage(f.Target, false) },
+			end:   func(e Effects, f Fault, _ *rand.Rand) { e.Manage(f.Target, true) },
+		},
 	}
 }

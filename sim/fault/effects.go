@@ -116,4 +116,6 @@ type People interface {
 	DeletePolicy(node string, r *rand.Rand)
 	// NodeReady sets the Node's condition, as its kubelet does.
 	NodeReady(node string, ready bool)
+	// Manage sets whether a node is managed.
+	Manage(node string, managed bool)
 }

@@ -53,6 +53,7 @@ func (n noted) AddNode()                               { n.say("add") }
 func (n noted) RemoveNode(node string)                 { n.say("remove %s", node) }
 func (n noted) EditPolicy(node string, _ *rand.Rand)   { n.say("edit %s", node) }
 func (n noted) DeletePolicy(node string, _ *rand.Rand) { n.say("delete %s", node) }
+func (n noted) Manage(node string, managed bool)       { n.say("manage %s %t", node, managed) }
 func (n noted) NodeReady(node string, ready bool)      { n.say("ready %s %t", node, ready) }
 
 // toy has a node1 whose process calls its backend and the API server once a

@@ -156,7 +156,11 @@ func (f *Facts) noteRead(e Event, r Read) {
 	key := kindOf(r.Like) + "/" + r.Name
 	f.reads[e.Process][key] = reading{at: e.At, object: r.Object, live: r.Live}
 	if r.Agent {
-		f.reads[e.Process]["agent "+key] = reading{at: e.At, object: r.Object}
+		first := e.At
+		if before := f.reads[e.Process]["agent "+key]; before.object != nil && r.Object != nil && before.object.GetGeneration() == r.Object.GetGeneration() {
+			first = before.at // When it first read this generation.
+		}
+		f.reads[e.Process]["agent "+key] = reading{at: first, object: r.Object}
 	}
 	if r.Live {
 		f.reads[e.Process]["live "+key] = reading{at: e.At, object: r.Object, live: true}

@@ -40,7 +40,7 @@ func classesOf(kind string) Class {
 		return Stale
 	case "clock-jump":
 		return Clock
-	case "node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready":
+	case "node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready", "node-set-aside":
 		return 0
 	}
 	return everything

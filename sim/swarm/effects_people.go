@@ -56,6 +56,11 @@ func (e *effects) RemoveNode(node string) {
 	}
 }
 
+// Manage implements fault.People.
+func (e *effects) Manage(node string, managed bool) {
+	_ = e.do(Action{Verb: Manage, Name: node, Managed: managed})
+}
+
 // NodeReady implements fault.People.
 func (e *effects) NodeReady(node string, ready bool) {
 	if n := e.cluster.Node(node); n != nil {
