@@ -2,9 +2,11 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -106,6 +108,9 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 	case e.Status.PolicyGeneration != p.Generation && f.isAway(node.Name):
 		return "", true
 	}
+	if !ownedBy(e, p) && f.isAway(node.Name) {
+		return "", true // It is that of an earlier policy of the name.
+	}
 	is := func(kind v1.ConditionType) bool { return conditionIs(e.Status.Conditions, kind) }
 	switch {
 	case e.Status.PolicyGeneration != p.Generation:
@@ -130,6 +135,10 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 // that is our doing, the rule reach says.
 func (f *Facts) isAway(node string) bool {
 	return f.isSetAside(node) || f.Has(node) && !f.Reaches(node, probe.APIServer)
+}
+
+func ownedBy(e *v1.NodeNetworkConfigurationEnactment, p *v1.NodeNetworkConfigurationPolicy) bool {
+	return slices.ContainsFunc(e.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == p.UID })
 }
 
 // waitsForNeighbours tells whether nobody has announced yet what the policy asks for.

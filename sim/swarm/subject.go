@@ -118,7 +118,7 @@ func nicSubjects() []subject {
 func mistakes() []subject {
 	eth0 := func(more tree) tree { return interfaces(with(link("eth0", "ethernet"), more)) }
 	return []subject{
-		{what: "another address for the first NIC", state: func(r *rand.Rand) tree { return eth0(tree{"ipv4": static(pick(r, "198.51.100.7", "192.0.2.240"))}) }},
+		{what: "another address for the first NIC", state: func(r *rand.Rand) tree { return eth0(tree{"ipv4": static(pick(r, "198.51.100.7", "203.0.113.7"))}) }},
 		{what: "no address for the first NIC", state: func(*rand.Rand) tree { return eth0(tree{"ipv4": tree{"enabled": false}}) }},
 		{what: "the first NIC down", state: func(*rand.Rand) tree {
 			return interfaces(tree{"name": "eth0", "type": "ethernet", "state": "down"})
