@@ -48,7 +48,7 @@ replay() {
 	echo "replay: 8 seeds, $(traces "$log-race") with the race detector"
 }
 
-swarm() { bin/sim -seeds "$seeds" -from "$from" -coverage "${size[@]}" | tee out/sim/swarm; }
+swarm() { bin/sim -seeds "$seeds" -from "$from" -failures 100 -known sim/testdata/known.txt -coverage "${size[@]}" | tee out/sim/swarm; }
 
 # branches: functions of production code that no seed reached.
 branches() {

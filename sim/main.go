@@ -83,6 +83,7 @@ type options struct {
 	quiet          bool
 	coverage       bool
 	profile        string
+	known          string
 	most           int
 	rule           string
 	always         []string
@@ -156,6 +157,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.most, "failures", 10, "with -seeds: stop after so many that broke a rule")
 	flags.StringSliceVar(&o.always, "arm", nil, "kinds of faults that every run has, with commas between; -coverage has their names")
 	flags.StringVar(&o.rule, "rule", "", "look at this rule only (sim/oracle has their names)")
+	flags.StringVar(&o.known, "known", "", "with -seeds: a file of violations that do not count, \"SEED RULE why\" a line")
 	flags.BoolVar(&o.coverage, "coverage", false, "with -seeds: print which faults were at work in which phases; one at zero is a failure")
 	flags.BoolVar(&o.long, "long", false, "longer runs: two hours of faults instead of half an hour")
 	flags.StringVar(&o.file, "run", "", "run what this file says (-shrink writes such files)")

@@ -45,6 +45,28 @@ func TestManySeedsAreToldAsJSON(t *testing.T) {
 	}
 }
 
+func TestWhatIsKnownIsToldAndFailsNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "known")
+	if err := os.WriteFile(file, []byte("# nothing\n7 reach the gateway has gone\n* histories leases\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := readKnown(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, v := range map[string]struct {
+		seed uint64
+		rule string
+	}{"the gateway has gone": {7, "reach"}, "leases": {9, "histories"}, "": {8, "reach"}} {
+		if got := all.why(v.seed, swarm.Violation{Rule: v.rule}); got != want {
+			t.Errorf("seed %d, %s: %q, want %q", v.seed, v.rule, got, want)
+		}
+	}
+	if _, err := said(t, "-seeds", "1", "-known", "there/is/none"); !errors.Is(err, errUsage) {
+		t.Error(err)
+	}
+}
+
 // Runs that broke a rule once hold it now.
 func TestKeptRuns(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")

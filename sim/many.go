@@ -20,6 +20,7 @@ import (
 // search is many seeds: what they came to together.
 type search struct {
 	options *options
+	known   known
 	began   time.Time
 
 	mu      sync.Mutex
@@ -39,11 +40,17 @@ type broken struct {
 	Seed      uint64          `json:"seed"`
 	Violation swarm.Violation `json:"violation"`
 	Replay    string          `json:"replay"`
+	// Known is why it does not count.
+	Known string `json:"known,omitempty"`
 }
 
 // many runs seeds on all cores, each world on one.
 func (o *options) many(ctx context.Context, out io.Writer) error {
-	s := &search{options: o, began: time.Now(), next: o.from, reached: fault.Coverage{}}
+	looked, err := readKnown(o.known)
+	if err != nil {
+		return fmt.Errorf("%w: -known: %w", errUsage, err)
+	}
+	s := &search{options: o, known: looked, began: time.Now(), next: o.from, reached: fault.Coverage{}}
 	var workers sync.WaitGroup
 	for range o.workers {
 		workers.Go(func() {
@@ -115,9 +122,20 @@ func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
 		s.slowest, s.slowTime = r, took
 	}
 	if r.Violation != nil {
-		s.broken = append(s.broken, broken{Seed: r.Seed, Violation: *r.Violation, Replay: s.options.replay(r.Seed)})
-		s.ended = len(s.broken) >= s.options.most
+		s.broken = append(s.broken, broken{r.Seed, *r.Violation, s.options.replay(r.Seed), s.known.why(r.Seed, *r.Violation)})
+		s.ended = s.unknown() >= s.options.most
 	}
+}
+
+// unknown counts the violations that nobody knew of.
+func (s *search) unknown() int {
+	n := 0
+	for _, b := range s.broken {
+		if b.Known == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // replay is how a person sees one seed again.
@@ -168,7 +186,7 @@ func (s *search) tell(out io.Writer, interrupted error) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("telling the result: %w", err)
-	case len(s.broken) > 0, interrupted != nil, s.options.coverage && len(r.Zeros) > 0:
+	case s.unknown() > 0, interrupted != nil, s.options.coverage && len(r.Zeros) > 0:
 		return errBroken
 	}
 	return nil
@@ -176,6 +194,10 @@ func (s *search) tell(out io.Writer, interrupted error) error {
 
 func (s *search) print(out io.Writer, r report, took time.Duration) error {
 	for _, b := range r.Broken {
+		if b.Known != "" {
+			_, _ = fmt.Fprintf(out, "known: seed %d: %s (%s)\n", b.Seed, b.Violation, b.Known)
+			continue
+		}
 		_, _ = fmt.Fprintf(out, "BROKEN seed %d: %s\n       %s\n", b.Seed, b.Violation, b.Replay)
 	}
 	if s.options.coverage {
@@ -187,7 +209,8 @@ func (s *search) print(out io.Writer, r report, took time.Duration) error {
 			_, _ = fmt.Fprintln(out, "NEVER REACHED "+zero)
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%d seeds from %d: %d broke a rule; %s\n", r.Figures.Runs, s.options.from, r.Figures.Broken, told(r.Figures))
+	_, err := fmt.Fprintf(out, "\n%d seeds from %d: %d broke a rule, %d of them known; %s\n",
+		r.Figures.Runs, s.options.from, r.Figures.Broken, len(s.broken)-s.unknown(), told(r.Figures))
 	_, _ = fmt.Fprintf(out, "%s on %d workers: %.0f seeds a minute, %.1f simulated node-hours a second; the slowest took %s (seed %d)\ntraces %s\n",
 		took.Round(time.Millisecond), r.Workers, r.SeedsPerMinute, r.NodeHoursPerSecond, s.slowTime.Round(time.Millisecond), s.slowest.Seed, r.Traces)
 	return err
