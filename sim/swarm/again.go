@@ -134,7 +134,8 @@ func (x *execution) differs(other *execution) *Violation {
 		is, was := withoutMetrics(n.Host.Show()), withoutMetrics(same.Host.Show())
 		difference := append(state.Diff(was, is), state.Diff(is, was)...)
 		difference = slices.DeleteFunc(difference, func(d state.Difference) bool {
-			return strings.HasSuffix(d.Path, ".mac-address") // The kernel draws those of what it makes.
+			// The kernel draws those of what it makes, and servers give addresses by them.
+			return strings.HasSuffix(d.Path, ".mac-address") || isLeased(is, d.Path) || isLeased(was, d.Path)
 		})
 		if len(difference) > 0 {
 			return &Violation{
@@ -144,6 +145,17 @@ func (x *execution) differs(other *execution) *Violation {
 		}
 	}
 	return nil
+}
+
+// isLeased tells whether a path is about an address of an interface that has a lease.
+func isLeased(s state.State, path string) bool {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "interfaces["), "]")
+	one, there := s.Interface(name)
+	if !there || !strings.Contains(rest, ".address[") {
+		return false
+	}
+	ipv4, _ := one.Tree()["ipv4"].(map[string]any)
+	return ipv4["dhcp"] == true
 }
 
 // withoutMetrics: a host of the model gives a static route without a metric none,

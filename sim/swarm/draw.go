@@ -48,6 +48,7 @@ func Draw(seed uint64, size Size) Run {
 		Seed: seed, Cluster: drawCluster(w.Rand("cluster"), size.MostNodes),
 		Safety: size.Safety, Liveness: liveness, Quiet: quiet,
 	}
+	run.Cluster.Others = slices.Contains(size.Always, others)
 	run.Actions = drawActions(w.Rand("workload"), run.Cluster, size.Safety)
 	var names []string
 	for _, n := range run.Cluster.Nodes {

@@ -139,6 +139,9 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 		x.cluster.ShowWays()
 	}
 	x.effects = newEffects(x.ctx, x.cluster, x.run)
+	if x.run.Cluster.Others {
+		x.addOthers()
+	}
 	injector, err := fault.New(fault.Options{
 		World: w, Plan: x.run.Faults, Effects: x.effects,
 		Target: func(p *world.Process) string { return oracle.TargetOf(p.Name) },

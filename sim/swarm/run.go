@@ -31,6 +31,8 @@ type Run struct {
 type Cluster struct {
 	// Centralized: the controllers do the policies of all nodes.
 	Centralized bool `json:"centralized,omitempty"`
+	// Others: every other node has what is not ours on a NIC of policies.
+	Others bool `json:"others,omitempty"`
 	// Controllers are the instances of the controllers, one of which leads.
 	Controllers int    `json:"controllers"`
 	Nodes       []Node `json:"nodes"`
