@@ -97,8 +97,7 @@ func (o *options) toSweep() ([]*scenario.Scenario, error) {
 		return nil, err
 	}
 	if o.long {
-		unfit := sweep.Unfit()
-		return slices.DeleteFunc(all, func(s *scenario.Scenario) bool { return unfit[s.Name] != "" }), nil
+		return all, nil
 	}
 	return slices.DeleteFunc(all, func(s *scenario.Scenario) bool { return !slices.Contains(sweep.Chosen(), s.Name) }), nil
 }
@@ -204,10 +203,10 @@ func (s *sweeping) print(out io.Writer, took time.Duration) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if s.options.long && s.options.parts.scenario == "" {
-		unfit := sweep.Unfit()
-		for _, name := range slices.Sorted(maps.Keys(unfit)) {
-			_, _ = fmt.Fprintf(out, "left out: %s: %s\n", name, unfit[name])
+	ends := sweep.AnyEnd()
+	for _, name := range slices.Sorted(maps.Keys(ends)) {
+		if s.rows[name] != nil {
+			_, _ = fmt.Fprintf(out, "not compared is the end of %s: %s\n", name, ends[name])
 		}
 	}
 	_, err := fmt.Fprintf(out, "\n%d scenarios, %d port calls, %d of them in a start that another scenario has too, byte for byte, and swept there;\n"+

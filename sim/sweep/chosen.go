@@ -52,10 +52,14 @@ func Chosen() []string {
 	}
 }
 
-// Unfit are the scenarios whose end depends on when things happen, so that a
-// fault may lead to another one by right; each with why.
-func Unfit() map[string]string {
+// AnyEnd are the scenarios whose end depends on when things happen, so that a
+// fault leads to another one by right; each with why. Their ends are not
+// compared; the rules hold in them as everywhere, and they come to rest.
+func AnyEnd() map[string]string {
+	const retained = "what was committed before the deletion is heard of stays (onDelete: Retain), what was not does not come"
 	return map[string]string{
-		"a-policy-that-is-deleted-in-mid-apply-leaves-nothing": "what was committed before the deletion is heard of stays (onDelete: Retain)",
+		"a-plan-changes-nothing-until-it-is-pinned":            "a person pins the plans that are there at that instant, which may be none yet",
+		"a-policy-that-goes-leaves-what-it-made":               retained,
+		"a-policy-that-is-deleted-in-mid-apply-leaves-nothing": retained,
 	}
 }

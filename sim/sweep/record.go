@@ -131,6 +131,9 @@ func (rec *Recording) end(r *run) *Violation {
 	if err != nil {
 		return r.broken("end", err)
 	}
+	if AnyEnd()[rec.Scenario.Name] != "" {
+		return nil
+	}
 	if err := same(rec.End, end); err != nil {
 		return r.broken("same-end", err)
 	}
