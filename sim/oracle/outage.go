@@ -66,6 +66,7 @@ func (o *outage) isLost(f *Facts, e Event, t *Trial) bool {
 // forget what was tried where the objects that remember it are gone.
 func (o *outage) forget(w Wrote) {
 	if w.After != nil {
+		o.setAside(w)
 		return
 	}
 	for key := range o.lost {
@@ -78,6 +79,22 @@ func (o *outage) forget(w Wrote) {
 			if before.Name == v1.EnactmentName(key.node, key.policy) {
 				delete(o.lost, key)
 			}
+		}
+	}
+}
+
+// setAside: a node that is managed again has another generation of its desired
+// state, which the state handler tries once more where the node was set aside
+// before the outcome was told. A person has asked for it, so it is let pass here.
+func (o *outage) setAside(w Wrote) {
+	after, is := w.After.(*v1.NodeNetworkState)
+	before, had := w.Before.(*v1.NodeNetworkState)
+	if !is || !had || isManaged(before) == isManaged(after) {
+		return
+	}
+	for key := range o.lost {
+		if key.node == after.Name {
+			delete(o.lost, key)
 		}
 	}
 }
