@@ -115,11 +115,4 @@ func (t *Trial) dropsGuards() bool {
 	return t.Entry != nil && t.Entry.Transaction.Change.DropDefaults
 }
 
-func contains(all []string, one string) bool {
-	for _, a := range all {
-		if a == one {
-			return true
-		}
-	}
-	return false
-}
+func contains(all []string, one string) bool { return slices.Contains(all, one) }

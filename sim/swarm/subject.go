@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"strings"
 )
@@ -158,9 +159,7 @@ func link(name, kind string) tree { return tree{"name": name, "type": kind, "sta
 // with adds keys.
 func with(to tree, more ...tree) tree {
 	for _, m := range more {
-		for key, value := range m {
-			to[key] = value
-		}
+		maps.Copy(to, m)
 	}
 	return to
 }

@@ -47,7 +47,7 @@ func (p *people) node() string { return pick(p.r, p.cluster.Nodes...).Name }
 // policy draws the life of one: created, edited a few times, perhaps deleted, perhaps
 // made again under the same name.
 func (p *people) policy(name string) {
-	at := time.Duration(0)
+	var at time.Duration
 	if chance(p.r, 70) {
 		at = between(p.r, 0, 3*time.Minute)
 	} else {
