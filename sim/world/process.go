@@ -3,7 +3,6 @@ package world
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -48,7 +47,7 @@ func (p *Process) Go(name string, task func()) {
 	}
 	p.made++
 	co := &coroutine{process: p, name: fmt.Sprintf("%s#%d", name, p.made)}
-	co.next, co.stop = iter.Pull(co.body(task))
+	co.thread = p.world.thread(func() { co.run(task) })
 	p.coroutines = append(p.coroutines, co)
 	co.wake = p.world.schedule(0, p, func() { p.world.resume(co) })
 }
@@ -68,7 +67,7 @@ func (p *Process) Kill() {
 	for _, co := range slices.Clone(p.coroutines) {
 		if co != own {
 			co.wake.Stop()
-			co.stop() // Its port call never returns; its deferred calls run.
+			co.thread.stop() // Its port call never returns; its deferred calls run.
 		}
 	}
 	for _, action := range p.onDeath {
@@ -84,7 +83,7 @@ func (p *Process) Kill() {
 func (p *Process) end() {
 	p.dead, p.onDeath = true, nil
 	for _, co := range slices.Clone(p.coroutines) {
-		co.stop()
+		co.thread.stop()
 	}
 	p.coroutines = nil
 }
@@ -96,35 +95,31 @@ type killed struct{}
 type coroutine struct {
 	process *Process
 	name    string
-	next    func() (struct{}, bool)
-	stop    func()
-	yield   func(struct{}) bool
+	thread  *thread
 	// wake resumes it; what it waits for beside the time is in ready.
 	wake  *Event
 	ready func() bool
 }
 
-func (co *coroutine) body(task func()) iter.Seq[struct{}] {
-	return func(yield func(struct{}) bool) {
-		co.yield = yield
-		defer func() {
-			if r := recover(); r != nil {
-				if _, is := r.(killed); !is {
-					co.process.world.Fail(fmt.Errorf("%s %s panicked: %v\n%s", co.process.Name, co.name, r, debug.Stack()))
-				}
+func (co *coroutine) run(task func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, is := r.(killed); !is {
+				co.process.world.Fail(fmt.Errorf("%s %s panicked: %v\n%s", co.process.Name, co.name, r, debug.Stack()))
 			}
-		}()
-		task()
-	}
+		}
+	}()
+	task()
 }
 
 // resume lets a coroutine run until it parks or ends.
 func (w *World) resume(co *coroutine) {
 	before := w.current
 	w.current = co
-	_, alive := co.next()
+	alive := co.thread.goOn()
 	w.current = before
 	if !alive {
+		w.threads = append(w.threads, co.thread)
 		p := co.process
 		if i := slices.Index(p.coroutines, co); i >= 0 {
 			p.coroutines = slices.Delete(p.coroutines, i, i+1)
@@ -146,7 +141,7 @@ func (p *Process) park(d time.Duration, ready func() bool) {
 	}
 	co.ready = ready
 	co.wake = p.world.schedule(d, p, func() { p.world.resume(co) })
-	if !co.yield(struct{}{}) || p.dead {
+	if !co.thread.yield(struct{}{}) || p.dead {
 		panic(killed{})
 	}
 	co.ready = nil

@@ -19,6 +19,8 @@ type World struct {
 	steps, calls uint64
 	events  timeline
 	current *coroutine
+	// threads that nothing runs on.
+	threads []*thread
 	// processes that live or died, in the order of their making.
 	processes []*Process
 	failure   error
@@ -97,7 +99,10 @@ func (w *World) Close() {
 	for _, p := range w.processes {
 		p.end()
 	}
-	w.processes, w.events = nil, nil
+	for _, t := range w.threads {
+		t.stop()
+	}
+	w.processes, w.events, w.threads = nil, nil, nil
 }
 
 // Idle tells whether nothing will ever happen again.
