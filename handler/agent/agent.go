@@ -74,6 +74,8 @@ type Agent struct {
 	written *v1.NodeNetworkState
 	// refreshed is the last value of the force-refresh label that was answered.
 	refreshed string
+	// hashed is the desired state that was asked for last, with its hash.
+	hashed hashed
 	// shown is what was read back last; nil once it was reported or taken back.
 	shown *reading
 	// allThere: the change is in place and nothing that it does not name is lost.
@@ -197,7 +199,7 @@ func (a *Agent) stepIfUnwanted(ctx context.Context, nns *v1.NodeNetworkState) {
 	switch {
 	case !managed(nns):
 		a.step(ctx, txn.Unwanted{Reason: "the node is no longer managed"})
-	case nns.Generation > a.machine.Change.Generation && hashOf(nns.Spec.DesiredState) != a.machine.Change.Hash:
+	case nns.Generation > a.machine.Change.Generation && a.hashOf(nns.Spec.DesiredState) != a.machine.Change.Hash:
 		a.step(ctx, txn.Unwanted{Reason: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation)})
 	}
 }

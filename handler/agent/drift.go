@@ -100,7 +100,7 @@ func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatu
 }
 
 func (a *Agent) atCommitted(nns *v1.NodeNetworkState) bool {
-	return a.record.Committed.Hash == hashOf(nns.Spec.DesiredState)
+	return a.record.Committed.Hash == a.hashOf(nns.Spec.DesiredState)
 }
 
 // found adds a leaf that drifted, with what its owner wants done about it.

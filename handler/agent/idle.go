@@ -107,7 +107,7 @@ func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
 // enforce begins a transaction if the desired state is not the committed one.
 // It returns how long to wait for the next attempt, zero for none.
 func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Duration, error) {
-	hash, committed := hashOf(nns.Spec.DesiredState), a.record.Committed
+	hash, committed := a.hashOf(nns.Spec.DesiredState), a.record.Committed
 	switch {
 	case committed == nil && nns.Spec.DesiredState.IsZero():
 		return 0, nil

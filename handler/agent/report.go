@@ -132,7 +132,7 @@ func policyInterfaces(nns *v1.NodeNetworkState) []string {
 func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) {
 	last := a.record.Last
 	status.Transaction = last.DeepCopy()
-	hash := hashOf(nns.Spec.DesiredState)
+	hash := a.hashOf(nns.Spec.DesiredState)
 	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil
 	if committed := a.record.Committed; committed != nil {
 		status.AppliedHash, status.AppliedSources = committed.Hash, v1.PlainSources(committed.Sources)

@@ -27,7 +27,7 @@ const (
 // that was kept is not undone again.
 func (a *Agent) undo(ctx context.Context, nns *v1.NodeNetworkState, desired state.State) (state.State, error) {
 	committed := a.record.Committed
-	if committed == nil || len(a.record.Originals) == 0 || a.kept(hashOf(nns.Spec.DesiredState)) {
+	if committed == nil || len(a.record.Originals) == 0 || a.kept(a.hashOf(nns.Spec.DesiredState)) {
 		return state.State{}, nil
 	}
 	reverts := reverted(committed.Sources, nns.Spec.Sources)

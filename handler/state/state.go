@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 )
 
 // State is an nmstate network state. The zero value is the empty state. A
@@ -59,7 +60,10 @@ func (s State) IsEmpty() bool { return len(s.tree) == 0 }
 
 // Equal tells whether two states are the same document, key order aside. It
 // compares spelling, not meaning: that is for Missing and Diff.
-func (s State) Equal(other State) bool { return bytes.Equal(s.JSON(), other.JSON()) }
+func (s State) Equal(other State) bool {
+	// Mostly they are, in every type; JSON tells where a number is of another one.
+	return reflect.DeepEqual(s.tree, other.tree) || bytes.Equal(s.JSON(), other.JSON())
+}
 
 // Hash identifies the document: the SHA-256 of JSON, in hexadecimal.
 func (s State) Hash() string {
