@@ -9,26 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestCanonicalLeavesOutWhatChangesByItself(t *testing.T) {
-	before := `[{"ifindex":3,"ifname":"eth0","flags":["UP","BROADCAST"],"addr_info":[{"local":"b","valid_life_time":7},{"local":"a"}]}]`
-	after := `[{"ifindex":9,"ifname":"eth0","flags":["BROADCAST","UP"],"addr_info":[{"local":"a"},{"local":"b","valid_life_time":3}]},{}]`
-	first, err := canonical("address", []byte(before))
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := canonical("address", []byte(after))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(first, second); diff != "" {
-		t.Error(diff)
-	}
-	want := []string{`address {"addr_info":[{"local":"a"},{"local":"b"}],"flags":["BROADCAST","UP"],"ifname":"eth0"}`}
-	if diff := cmp.Diff(want, first); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestOutageIsTheGapsBetweenAnswers(t *testing.T) {
 	at := func(i int) time.Time { return time.Unix(int64(i), 0) }
 	for name, tt := range map[string]struct {

@@ -1,0 +1,92 @@
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Query is something to ask ip for.
+type Query struct {
+	// Kind is the first word of each line.
+	Kind string
+	// Args of ip, after -json.
+	Args []string
+}
+
+// Queries are what a node's configuration consists of.
+func Queries() []Query {
+	return []Query{
+		{"link", []string{"-details", "link", "show"}},
+		{"address", []string{"address", "show"}},
+		{"route", []string{"-4", "route", "show", "table", "all"}},
+		{"route6", []string{"-6", "route", "show", "table", "all"}},
+		{"rule", []string{"-4", "rule", "show"}},
+		{"rule6", []string{"-6", "rule", "show"}},
+	}
+}
+
+// Lines turns the JSON list that ip answers with into sorted lines without what
+// changes by itself: indexes, lifetimes, counters, timers.
+func Lines(kind string, answer []byte) ([]string, error) {
+	if len(strings.TrimSpace(string(answer))) == 0 {
+		return nil, nil
+	}
+	var objects []map[string]any
+	if err := json.Unmarshal(answer, &objects); err != nil {
+		return nil, fmt.Errorf("reading the answer of ip: %w", err)
+	}
+	var lines []string
+	for _, o := range objects {
+		text, err := json.Marshal(steady(o))
+		if err != nil {
+			return nil, fmt.Errorf("writing the answer of ip: %w", err)
+		}
+		if string(text) != "{}" {
+			lines = append(lines, kind+" "+string(text))
+		}
+	}
+	slices.Sort(lines)
+	return lines, nil
+}
+
+// steady drops volatile keys at every depth and sorts lists, whose order ip does
+// not promise.
+func steady(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for key, value := range v {
+			if !volatile(key) {
+				kept[key] = steady(value)
+			}
+		}
+		return kept
+	case []any:
+		var texts []string
+		for _, value := range v {
+			text, err := json.Marshal(steady(value))
+			if err == nil && string(text) != "{}" {
+				texts = append(texts, string(text))
+			}
+		}
+		slices.Sort(texts)
+		var list []json.RawMessage
+		for _, text := range texts {
+			list = append(list, json.RawMessage(text))
+		}
+		return list
+	}
+	return v
+}
+
+func volatile(key string) bool {
+	switch key {
+	case "ifindex", "link_index", "link_netnsid", "stats", "stats64", "expires", "age", "users", "used", "error",
+		"valid_life_time", "preferred_life_time", "num_tx_queues", "num_rx_queues",
+		"cstamp", "tstamp", "topology_change", "topology_change_detected":
+		return true
+	}
+	return strings.HasSuffix(key, "_timer")
+}
