@@ -64,7 +64,7 @@ race() {
 	CGO_ENABLED=1 go_test race -race -count 1 ./handler/agent/... ./handler/journal/... ./handler/txn/...
 }
 
-integration_packages() { go list ./handler/libnmstate/... ./handler/backend/... ./e2e/... | grep -v '/e2e/suite$'; }
+integration_packages() { go list ./handler/libnmstate/... ./handler/backend/... ./e2e/... | grep -vE '/e2e/(suite|kind)$'; }
 
 # Specs wait most of their time, so the suite is run in two halves side by side,
 # each on a lab of its own; both take about as long. The second one is told at
