@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -89,7 +90,7 @@ func (c *cluster) restart(ctx context.Context, n *node) {
 	restarts := c.restarts(ctx, n)
 	out, err := exec.CommandContext(ctx, "docker", "restart", "-t", "1", n.name).CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(out))
-	plug := exec.CommandContext(ctx, "../../kind/kind.sh", "plug")
+	plug := exec.CommandContext(ctx, filepath.Join(filepath.Dir(os.Getenv("KUBECONFIG")), "../../kind/kind.sh"), "plug")
 	plug.Env = os.Environ()
 	out, err = plug.CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), string(out))
