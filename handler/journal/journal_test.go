@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -99,5 +100,33 @@ func TestASecondHandlerIsToldThatAnotherOneRuns(t *testing.T) {
 	}
 	if err := open(t, dir).Lock(); err == nil || !strings.Contains(err.Error(), "another handler runs") {
 		t.Fatalf("second lock: %v", err)
+	}
+}
+
+// An update of the handler finds what the version before it left on the node. A
+// folder of testdata is what a version wrote; it is added to and never changed.
+func TestWhatAnOlderVersionLeftIsRead(t *testing.T) {
+	folders, err := filepath.Glob("testdata/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("found no files of older versions: %v", err)
+	}
+	for _, folder := range folders {
+		entry, err := open(t, folder).Load()
+		if err != nil || entry == nil {
+			t.Fatalf("%s: entry %v, error %v", folder, entry, err)
+		}
+		state := entry.Transaction
+		if !state.Open() || state.Change.Policy != "bridge" || state.Change.RollbackAfter() != 3*time.Minute+30*time.Second ||
+			state.Checkpoint == "" || entry.Instance != ":1.5" || entry.Sources[0].Policy != "bridge" || !strings.Contains(string(entry.Revert), "absent") {
+			t.Errorf("%s: the open transaction was read as %+v", folder, entry)
+		}
+		record, err := open(t, folder).Record()
+		if err != nil {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		if record.Committed.Hash != "51c0" || record.Last.Generation != 6 || !strings.Contains(string(record.Originals), "1500") ||
+			record.Corrections["interfaces[eth1]"].Times != 2 {
+			t.Errorf("%s: the record was read as %+v", folder, record)
+		}
 	}
 }
