@@ -75,10 +75,29 @@ func (r *Reconciler) gone(ctx context.Context, g *gathered, enactment *v1.NodeNe
 	if g.node != nil {
 		selects, _ = selected(&policy, g.node) // An affinity that cannot be read selects no node.
 	}
-	if owner && selects {
-		log.FromContext(ctx).Info("the policy is there, whatever the cache shows", "policy", name)
+	if !owner || !selects {
+		return true, nil
 	}
-	return !owner || !selects, nil
+	if left, err := r.left(ctx, g, enactment); left || err != nil {
+		return left, err
+	}
+	log.FromContext(ctx).Info("the policy is there, whatever the cache shows", "policy", name)
+	return false, nil
+}
+
+// left reads live that the node has given up what it had committed of a policy.
+// When the policy selects the node again, before the cache shows it, it begins anew
+// there, with a grant: the enactment would bring back what has left.
+func (r *Reconciler) left(ctx context.Context, g *gathered, enactment *v1.NodeNetworkConfigurationEnactment) (bool, error) {
+	if g.state == nil || enactment.Status.Committed == nil || enactment.Status.Retry != nil {
+		return false, nil
+	}
+	var nns v1.NodeNetworkState
+	if err := r.Live.Get(ctx, client.ObjectKey{Name: g.state.Name}, &nns); err != nil {
+		return false, fmt.Errorf("reading NodeNetworkState %s live: %w", g.state.Name, err)
+	}
+	has := slices.ContainsFunc(nns.Spec.Sources, func(s v1.DesiredSource) bool { return s.Policy == enactment.Labels[v1.EnactmentPolicyLabel] })
+	return !has && nns.UID == g.state.UID && nns.Generation == g.state.Generation, nil
 }
 
 // holds reads the policy that the spec is about live: a cache may lag behind a
