@@ -20,6 +20,10 @@ const (
 	Deceives
 	// Clock: the process's wall clock is wrong.
 	Clock
+	// Full: nothing can be written to the node's disk.
+	Full
+
+	lastClass = Full
 )
 
 // classes of the faults of sim/fault, by their names. One that is not here
@@ -34,8 +38,10 @@ func classesOf(kind string) Class {
 		return Moves | Restarts | Hinders | Stale
 	case "crash", "crash-at-call", "two-handlers", "time-travel":
 		return Hinders | Stale
-	case "backend-fails", "apply-partial", "apply-late-error", "disk-full", "checkpoint-foreign":
+	case "backend-fails", "apply-partial", "apply-late-error", "checkpoint-foreign":
 		return Hinders
+	case "disk-full":
+		return Hinders | Full
 	case "stale-reads", "events-lost", "reply-lost", "api-fails", "api-timeout", "api-slow", "conflict-storm", "leader-change":
 		return Stale
 	case "clock-jump":
@@ -46,7 +52,7 @@ func classesOf(kind string) Class {
 	return everything
 }
 
-const everything = Moves | Restarts | Hinders | Stale | Deceives | Clock
+const everything = Moves | Restarts | Hinders | Stale | Deceives | Clock | Full
 
 // Controllers is the target of faults that are about the controllers.
 const Controllers = "controllers"
@@ -65,7 +71,7 @@ func (w atWork) note(target string, now time.Duration, f Fault) {
 	if w[target] == nil {
 		w[target] = map[Class]spell{}
 	}
-	for class := Moves; class <= Clock; class <<= 1 {
+	for class := Moves; class <= lastClass; class <<= 1 {
 		if classesOf(f.Kind)&class == 0 {
 			continue
 		}

@@ -119,6 +119,8 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 		count.available++
 	case is(v1.EnactmentFailing):
 		count.failing++
+	case is(v1.EnactmentAborted) && f.isAway(node.Name) && e.Spec.AbortedGeneration != p.Generation:
+		return "", true // It waits again, and cannot say so.
 	case is(v1.EnactmentAborted):
 		count.aborted++
 	case is(v1.Planned):
@@ -147,11 +149,15 @@ func waitsForNeighbours(e *v1.NodeNetworkConfigurationEnactment) bool {
 }
 
 // heldUp tells whether a node has the policy's turn and does not come to its end:
-// nobody manages it, or it waits for neighbours.
+// nobody manages it, or it waits for neighbours. One that is out of reach since it
+// was granted an older generation may still be changing, so it has a turn, too.
 func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
 	held := false
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
-		held = held || policy == p.Name && e.Spec.ApprovedGeneration == p.Generation &&
+		has := e.Spec.ApprovedGeneration == p.Generation ||
+			e.Spec.ApprovedGeneration > 0 && f.isAway(node) && (conditionIs(e.Status.Conditions, v1.EnactmentProgressing) ||
+				e.Status.PolicyGeneration < e.Spec.ApprovedGeneration)
+		held = held || policy == p.Name && has &&
 			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && (f.isAway(node) || waitsForNeighbours(e))
 	})
 	return held

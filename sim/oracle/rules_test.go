@@ -33,6 +33,37 @@ func TestSlots(t *testing.T) {
 			s.policy(1).Generation = 2
 			s.try("n2", change())
 		}},
+		"two that were granted and fail try again at once, when a third has left": {play: func(s *stage) {
+			retryTogether(s, func() { s.wrote("kubectl", s.policy(1), "spec") })
+		}},
+		"two that were granted an older generation, and the newer one allows one": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1",
+			play: func(s *stage) {
+				retryTogether(s, func() {
+					p := s.policy(1)
+					p.Generation = 2
+					s.wrote("kubectl", p, "spec")
+				})
+			},
+		},
+		"a node is as before, and its disk is full": {play: func(s *stage) {
+			s.policy(1)
+			s.try("n1", change())
+			s.end("n1", RolledBack)
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.try("n2", change())
+		}},
+		"a node's disk is full, and what was tried is still there": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1",
+			play: func(s *stage) {
+				s.policy(1)
+				s.try("n1", change())
+				s.end("n1", RolledBack)
+				s.hosts["n1"].network = wanted
+				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+				s.try("n2", change())
+			},
+		},
 		"a node that left the cluster in mid-trial": {play: func(s *stage) {
 			s.policy(1)
 			s.try("n1", change())
@@ -47,6 +78,22 @@ func TestSlots(t *testing.T) {
 			s.try("n2", correction)
 		}},
 	})
+}
+
+// retryTogether has two nodes granted and failing; what lowers the limit happens,
+// and they try again.
+func retryTogether(s *stage, lower func()) {
+	s.policy(2)
+	for _, node := range three[:2] {
+		s.wrote("controllers-1", s.enacted(node, 1, v1.EnactmentProgressing), "spec")
+		s.try(node, change())
+		s.end(node, RolledBack)
+		s.close(node, v1.TransactionRolledBack)
+	}
+	lower()
+	s.run(2 * keepsSlot)
+	s.try("n1", change())
+	s.try("n2", change())
 }
 
 func TestBlast(t *testing.T) {
@@ -202,6 +249,40 @@ func TestLiveness(t *testing.T) {
 		"the policy has left the node": {want: "does not select", play: func(s *stage) {
 			told(s, v1.EnactmentAvailable, v1.PolicyCounts{})
 			s.policy(1).Spec.NodeSelector = map[string]string{"nobody": "has"}
+		}},
+	})
+}
+
+// A node that was cut off in the middle of an older generation.
+func TestLivenessOfWhoWaitsForANodeOutOfReach(t *testing.T) {
+	waits := func(s *stage, cut bool) {
+		s.store(s.nns("n1", true, wanted, 2))
+		s.store(s.nns("n2", true, wanted, 2))
+		s.store(s.enacted("n2", 1, v1.EnactmentProgressing))
+		s.hosts["n2"].cut = cut
+		s.store(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "n1"},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		})
+		p := s.policy(1)
+		p.Generation, p.Status.ObservedGeneration = 2, 2
+		pending := s.enacted("n1", 0, v1.EnactmentPending)
+		pending.Status.PolicyGeneration = 2
+		s.store(pending)
+	}
+	judge(t, func() Oracle { return liveness{} }, three[:2], map[string]history{
+		"it has the only slot":        {play: func(s *stage) { waits(s, true) }},
+		"it is in reach, and goes on": {want: "node n1 is not done", play: func(s *stage) { waits(s, false) }},
+		"it was told to wait, and cannot say so": {play: func(s *stage) {
+			waits(s, true)
+			aborted := s.enacted("n2", 1, v1.EnactmentAborted)
+			aborted.Status.PolicyGeneration = 2
+			s.store(aborted)
+			done := s.enacted("n1", 2, v1.EnactmentAvailable)
+			done.Status.PolicyGeneration = 2
+			s.store(done)
+			p := s.policy(1)
+			p.Generation, p.Status.ObservedGeneration, p.Status.Counts = 2, 2, v1.PolicyCounts{Available: 1}
 		}},
 	})
 }

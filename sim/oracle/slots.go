@@ -14,13 +14,22 @@ import (
 
 // slots: at most maxUnavailable nodes have a transaction of a policy open,
 // counted on the hosts (design §2, rule 4). An edit may lower it while more are
-// open: these were granted under the higher one.
+// open, or a node may leave: who was granted under the higher one goes on, and if it
+// fails it keeps its slot.
 type slots struct {
 	// open are the nodes by policy, with the limit when each was begun.
 	open map[types.UID]map[string]int
 	// closed are those that were: one that goes on with a newer generation of the
 	// policy keeps its slot, whatever the newer one allows.
 	closed map[types.UID]map[string]slot
+	// granted is what was allowed when a node was granted what it is approved for.
+	granted map[types.UID]map[string]granted
+}
+
+// granted is a generation, and the limit at its grant.
+type granted struct {
+	generation int64
+	limit      int
 }
 
 // slot that a node had.
@@ -33,7 +42,9 @@ type slot struct {
 const keepsSlot = time.Minute
 
 func newSlots() *slots {
-	return &slots{open: map[types.UID]map[string]int{}, closed: map[types.UID]map[string]slot{}}
+	return &slots{
+		open: map[types.UID]map[string]int{}, closed: map[types.UID]map[string]slot{}, granted: map[types.UID]map[string]granted{},
+	}
 }
 
 func (*slots) Name() string { return "slots" }
@@ -55,8 +66,41 @@ func (s *slots) Observe(f *Facts, e Event) error {
 		if what.How == Committed { // A full disk may keep the journal open.
 			s.ended(e.Node, f.Elapsed())
 		}
+	case Wrote:
+		if after, is := what.After.(*v1.NodeNetworkConfigurationEnactment); is && what.Spec {
+			s.grants(f, after)
+		}
 	}
 	return nil
+}
+
+func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
+	node, name := nodeAndPolicy(e)
+	p := f.policy(name)
+	if p == nil || !ownedBy(e, p) || s.granted[p.UID][node].generation == e.Spec.ApprovedGeneration {
+		return
+	}
+	if s.granted[p.UID] == nil {
+		s.granted[p.UID] = map[string]granted{}
+	}
+	limit, _ := f.limit(p)
+	s.granted[p.UID][node] = granted{e.Spec.ApprovedGeneration, limit}
+}
+
+// under is what was allowed when the node was granted the policy as it is.
+func (s *slots) under(p *v1.NodeNetworkConfigurationPolicy, node string) int {
+	if was := s.granted[p.UID][node]; was.generation == p.Generation {
+		return was.limit
+	}
+	return 0
+}
+
+// isOver tells of a node that is as before its change, and whose full disk keeps
+// the journal open.
+func (f *Facts) isOver(node string) bool {
+	t := f.Node(node).Trial
+	return t != nil && (t.Ended == RolledBack || t.Ended == Expired) && !f.Calm(node, t.EndedAt, Full) &&
+		f.Network(node).Hash() == t.Before.Hash()
 }
 
 func (s *slots) ended(node string, now time.Duration) {
@@ -83,6 +127,7 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 	if !known {
 		return nil
 	}
+	limit = max(limit, s.under(p, node))
 	if had := s.closed[p.UID][node]; had.until > 0 && f.Elapsed()-had.until < keepsSlot {
 		limit = max(limit, had.limit)
 	}
@@ -92,7 +137,7 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 	}
 	most := limit
 	for _, other := range sortedKeys(nodes) {
-		if f.node(other) == nil || !f.Open(other) && other != node {
+		if f.node(other) == nil || other != node && (!f.Open(other) || f.isOver(other)) {
 			delete(nodes, other) // It left the cluster, or closed its journal and died.
 		}
 		most = max(most, nodes[other])
