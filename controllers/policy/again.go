@@ -43,3 +43,29 @@ func (r *Reconciler) comeAgain(ctx context.Context, g *gathered, spec *desired.S
 	}
 	return true, nil
 }
+
+// givesUp reads live the enactments because of which what is in flight is given
+// up. A process that has just started may be shown them as they were before the
+// change began, beside a NodeNetworkState that has it.
+func (r *Reconciler) givesUp(ctx context.Context, g *gathered, d desired.Decision) (bool, error) {
+	if d.Spec == nil {
+		return true, nil
+	}
+	for _, policy := range d.GivesUp {
+		name := v1.EnactmentName(g.input.Node, policy)
+		var live v1.NodeNetworkConfigurationEnactment
+		err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &live)
+		if client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("reading enactment %s live: %w", name, err)
+		}
+		known := ""
+		if shown := g.enactments[name]; shown != nil {
+			known = shown.ResourceVersion
+		}
+		if live.ResourceVersion != known {
+			log.FromContext(ctx).Info("what is in flight is told anew", "policy", policy)
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -67,6 +67,9 @@ func (t *turn) land() {
 			t.flying = m
 		} else {
 			t.superseded = true
+			for _, source := range flights {
+				t.decision.GivesUp = append(t.decision.GivesUp, source.Policy)
+			}
 			t.note("the change in flight (%s) is not wanted any more", flights[0].Policy)
 		}
 		return

@@ -72,6 +72,9 @@ type Decision struct {
 	Spec *Spec
 	// Overruled tells that Spec replaces what somebody else wrote.
 	Overruled bool
+	// GivesUp are the policies whose enactments are why what is in flight is given
+	// up: one that is old may say so of what was committed long ago.
+	GivesUp []string
 	// Confirm is the generation of the NodeNetworkState that a person has
 	// confirmed on the policy that it is about; 0 for none.
 	Confirm int64
