@@ -111,23 +111,37 @@ func (f *Facts) triedBy(node string, t *Trial) (tried, bool) {
 
 // backoff: what fails without a lost probe is tried again later and later: from
 // one second, doubling, to four minutes at least.
-type backoff struct{ failed map[tried]failures }
+type backoff struct {
+	failed map[tried]failures
+	began  map[string]opening
+}
+
+// opening of a node's journal: since when by the node's clock, and by ours.
+type opening struct {
+	since time.Time
+	at    time.Duration
+}
 
 // failures in a row.
 type failures struct {
 	times int
-	last  time.Duration
-	began time.Time
+	// last is when it was over. It began by the node's clock, and by ours no earlier
+	// than opened.
+	last, opened time.Duration
+	began        time.Time
 	// generation of the NodeNetworkState that failed last: a journal may be
 	// closed more than once.
 	generation int64
 }
 
-func newBackoff() *backoff { return &backoff{failed: map[tried]failures{}} }
+func newBackoff() *backoff { return &backoff{map[tried]failures{}, map[string]opening{}} }
 
 func (*backoff) Name() string { return "back-off" }
 
 func (b *backoff) Observe(f *Facts, e Event) error {
+	if saved, is := e.What.(JournalSaved); is && !b.began[e.Node].since.Equal(saved.Entry.Since) {
+		b.began[e.Node] = opening{saved.Entry.Since, e.At}
+	}
 	what, is := e.What.(JournalClosed)
 	if !is || what.Record.Last == nil {
 		return nil
@@ -158,13 +172,19 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 	if before.times > 0 && before.generation == last.Generation {
 		return nil
 	}
-	b.failed[key] = failures{before.times + 1, e.At, last.Since.Time, last.Generation}
+	b.failed[key] = failures{before.times + 1, e.At, b.began[e.Node].at, last.Since.Time, last.Generation}
 	least := before.wait()
 	// By its beginning, in whole seconds: a full disk has it recorded later.
-	if gap := last.Since.Sub(before.began) + time.Second; before.times > 0 && gap < least && f.Calm(e.Node, before.last, everything) && f.Calm(Controllers, before.last, everything) {
+	if gap := last.Since.Sub(before.began) + time.Second; before.times > 0 && gap < least && before.undisturbed(f, e.Node) {
 		return fmt.Errorf("generation %d of policy %s has failed %d times and was tried again after %s, before %s", key.generation, key.policy, before.times, gap, least)
 	}
 	return nil
+}
+
+// undisturbed: no fault since then; and the clock of the next attempt is that by
+// which this one began.
+func (f failures) undisturbed(facts *Facts, node string) bool {
+	return facts.Calm(node, f.last, everything) && facts.Calm(Controllers, f.last, everything) && facts.Calm(node, f.opened, Clock)
 }
 
 // wait is the least until the next attempt has failed too. The first ones may be

@@ -413,12 +413,18 @@ func TestOutage(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
+	const clockBack = 20 // In this attempt the clock goes back to what it should be.
 	fail := func(s *stage, times int, pause func(n int) time.Duration) {
 		s.policy(1)
 		for n := range times {
 			entry := change()
 			entry.Transaction.Change.Generation = int64(n + 1)
 			s.hosts["n1"].entry = entry
+			entry.Since = s.world.Now()
+			s.tell("n1", JournalSaved{Entry: *entry})
+			if n == clockBack {
+				s.tell("n1", Fault{Kind: "clock-jump", End: true})
+			}
 			s.close("n1", v1.TransactionRefused)
 			s.run(pause(n))
 		}
@@ -429,6 +435,14 @@ func TestBackoff(t *testing.T) {
 		"the clock is wrong": {play: func(s *stage) {
 			s.tell("n1", Fault{Kind: "clock-jump", On: true})
 			fail(s, 8, func(int) time.Duration { return time.Second })
+		}},
+		"the clock was wrong when the last but one began": {play: func(s *stage) {
+			s.tell("n1", Fault{Kind: "clock-jump", On: true})
+			fail(s, clockBack+2, func(int) time.Duration { return time.Second })
+		}},
+		"the clock was wrong until the last but two": {want: "was tried again after", play: func(s *stage) {
+			s.tell("n1", Fault{Kind: "clock-jump", On: true})
+			fail(s, clockBack+3, func(int) time.Duration { return time.Second })
 		}},
 	})
 }
