@@ -5,6 +5,8 @@ import (
 	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 // closeRetry is how soon a journal that could not be closed is tried again.
@@ -23,4 +25,11 @@ func (a *Agent) closeJournal(ctx context.Context) bool {
 	}
 	a.unclosed = false
 	return true
+}
+
+// hasCommitted tells whether the last change was committed. That is told only once
+// it is on the disk: as long as it is not, a handler that starts may have to take it
+// back, and what was Available would be lost without a word.
+func (a *Agent) hasCommitted() bool {
+	return a.record.Last != nil && a.record.Last.Result == v1.TransactionCommitted
 }

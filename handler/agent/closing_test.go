@@ -13,32 +13,55 @@ import (
 type fullDisk struct {
 	journal.Journal
 	full *atomic.Bool
+	// refused is how often.
+	refused *atomic.Int32
 }
 
 func (f fullDisk) Close(record journal.Record) error {
 	if f.full.Load() {
+		f.refused.Add(1)
 		return errors.New("no space left on device")
 	}
 	return f.Journal.Close(record)
 }
 
-// An open entry of what was committed would have the next handler take it back.
-func TestAJournalThatCouldNotBeClosedIsClosedLater(t *testing.T) {
+// An open entry of what was committed would have the next handler take it back, so
+// nobody is told before that it was.
+func TestWhatWasCommittedIsToldOnceTheDiskHasIt(t *testing.T) {
 	n := newNode(t)
 	var full atomic.Bool
+	var refused atomic.Int32
 	full.Store(true)
-	n.handler(func(o *Options) { o.Journal = fullDisk{o.Journal, &full} })
+	a, _ := n.handler(func(o *Options) { o.Journal = fullDisk{o.Journal, &full, &refused} })
 	n.want(2, "p", "br0")
+	n.until("the journal could not be closed, and a turn has come to its end", func() bool {
+		a.poke()
+		return refused.Load() > 3
+	})
+	if nns := n.get(); nns.Status.Transaction != nil && nns.Status.Transaction.Result == v1.TransactionCommitted || len(nns.Status.AppliedSources) > 0 {
+		t.Errorf("told too early: %+v", nns.Status)
+	}
+	full.Store(false)
 	if got := n.outcome(2); got.Result != v1.TransactionCommitted {
-		t.Fatalf("outcome = %+v", got)
+		t.Errorf("outcome = %+v", got)
 	}
 	files, err := journal.NewFiles(n.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entry, err := files.Load(); err != nil || entry == nil {
-		t.Fatalf("the journal is closed: %v, %v", entry, err)
+	if entry, err := files.Load(); err != nil || entry != nil {
+		t.Errorf("the journal is open: %v, %v", entry, err)
 	}
-	full.Store(false)
-	n.until("the journal is closed", func() bool { entry, err := files.Load(); return err == nil && entry == nil })
+}
+
+// What failed is told at once: that the disk is full is why.
+func TestWhatFailedForAFullDiskIsTold(t *testing.T) {
+	n := newNode(t)
+	var full atomic.Bool
+	full.Store(true)
+	n.handler(func(o *Options) { o.Journal = fullDisk{o.Journal, &full, new(atomic.Int32)} })
+	n.want(2, "p", "cut")
+	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
+		t.Errorf("outcome = %+v", got)
+	}
 }

@@ -36,7 +36,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Result{}, nil
 	}
 	a.keepWarm(ctx)
-	if a.unreported {
+	if a.unreported && (closed || !a.hasCommitted()) {
 		// An outcome is told before the next change begins: it has an author
 		// who waits for it.
 		if err := a.report(ctx, nns); err != nil {
