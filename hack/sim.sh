@@ -66,10 +66,6 @@ branches() {
 	[ ! -s out/sim/unexplained ]
 }
 
-sweep() { bin/sim -sweep "${size[@]}" | tee out/sim/sweep | tail -n 40; }
-
-mutants() { go test ./sim/mutants -count 1 -timeout 60m -run TestTheSwarmFindsPlantedBugs -v -args -which all | tee out/sim/mutants | tail -n 40; }
-
 # mutants: the runs that find each planted bug; the figures are at its end.
 mutants() {
 	go test ./sim/mutants -count 1 -timeout 30m -parallel 2 -run 'PlantedBugs|Patch' -v -which all >out/sim/mutants || { grep -A3 -- '--- FAIL' out/sim/mutants && return 1; }
