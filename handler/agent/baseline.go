@@ -67,9 +67,9 @@ func (a *Agent) keepWarm(ctx context.Context) {
 	a.measure(context.WithoutCancel(ctx), a.Prober.Names(), nil, warmAttempt, nil, func(passed map[string]bool) { a.warm.end(passed) })
 }
 
-// measureBaseline asks every default probe once, unless the change does without
-// them, and waits for those that passed
-// lately; one that did not pass counts if it answers no later than they do.
+// measureBaseline asks every default probe, unless the change does without them,
+// and waits for those that passed lately, which are asked twice; one that did
+// not pass counts if it answers no later than they do.
 // Side by side with them it reads the state that the change starts from.
 func (a *Agent) measureBaseline(ctx context.Context) {
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
@@ -100,7 +100,7 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 	})
 }
 
-// measure asks the probes once, side by side, and calls done once: when all
+// measure asks the probes, side by side, and calls done once: when all
 // that passed lately have answered, or, where nothing is known, all have; and
 // what is to be done beside them, if anything, is done.
 func (a *Agent) measure(ctx context.Context, names []string, lately map[string]bool, attempt time.Duration, beside func(), done func(passed map[string]bool)) {
@@ -123,11 +123,17 @@ func (a *Agent) measure(ctx context.Context, names []string, lately map[string]b
 	}
 	for _, name := range names {
 		a.Spawn(func() {
-			attemptCtx, cancel := deadline.After(ctx, a.Clock, attempt)
-			defer cancel()
-			round.answer(name, a.Prober.Probe(attemptCtx, name) == nil)
+			// One lost packet must not take a guard away from a change.
+			round.answer(name, a.asks(ctx, name, attempt) || lately[name] && a.asks(ctx, name, attempt))
 		})
 	}
+}
+
+// asks a probe once, and tells whether it passed.
+func (a *Agent) asks(ctx context.Context, name string, attempt time.Duration) bool {
+	attemptCtx, cancel := deadline.After(ctx, a.Clock, attempt)
+	defer cancel()
+	return a.Prober.Probe(attemptCtx, name) == nil
 }
 
 // round collects the answers of one measurement.
