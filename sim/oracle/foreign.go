@@ -13,22 +13,30 @@ import (
 // way forward and back (design §2, rule 8); unless the record says what could not
 // be put back.
 type foreignThings struct {
-	// before are the kernels at the beginning of the trials.
+	// before are the kernels at the beginning of the trials; unseen of them is what
+	// somebody did after the handler had noted what there was.
 	before map[string]foreign.Snapshot
+	unseen map[string]map[string]bool
 }
 
-// foreignMargin is for what somebody puts back a moment later.
-const foreignMargin = 10 * time.Second
+const (
+	// foreignMargin is for what somebody puts back a moment later.
+	foreignMargin = 10 * time.Second
+	// noteLag is how long before an apply the handler may have noted what there is.
+	noteLag = time.Second
+)
 
-func newForeignThings() *foreignThings { return &foreignThings{before: map[string]foreign.Snapshot{}} }
+func newForeignThings() *foreignThings {
+	return &foreignThings{before: map[string]foreign.Snapshot{}, unseen: map[string]map[string]bool{}}
+}
 
 func (*foreignThings) Name() string { return "foreign" }
 
 func (o *foreignThings) Observe(f *Facts, e Event) error {
 	switch what := e.What.(type) {
 	case Applying:
-		if f.Node(e.Node).asked != nil {
-			o.before[e.Node] = f.Kernel(e.Node)
+		if t := f.Node(e.Node).asked; t != nil {
+			o.before[e.Node], o.unseen[e.Node] = f.Kernel(e.Node), f.unseen(t, e.Node)
 		}
 	case JournalClosed:
 		t := f.Node(e.Node).Trial
@@ -43,16 +51,29 @@ func (o *foreignThings) Observe(f *Facts, e Event) error {
 	return nil
 }
 
+// unseen is what the note in the journal does not have, since somebody's hand was
+// at work between the note and the apply.
+func (f *Facts) unseen(t *Trial, node string) map[string]bool {
+	if t.Entry == nil || t.Entry.Foreign == nil || f.Calm(node, t.Asked-noteLag, Moves) {
+		return nil
+	}
+	found := map[string]bool{}
+	for _, l := range foreign.Lost(f.Kernel(node), *t.Entry.Foreign, foreign.NamedBy(parsed(t.Entry.Change))) {
+		found[l.String()] = true
+	}
+	return found
+}
+
 // look compares now, and what is lost once more later.
 func (o *foreignThings) look(f *Facts, node string, t *Trial) {
 	named := foreign.NamedBy(parsed(t.Entry.Change))
 	if t.Ended != Committed {
 		named = named.Back()
 	}
-	before := o.before[node]
+	before, unseen := o.before[node], o.unseen[node]
 	lost := func() []foreign.Loss {
 		found := foreign.Lost(before, f.Kernel(node), named)
-		return slices.DeleteFunc(found, func(l foreign.Loss) bool { return l.Slight })
+		return slices.DeleteFunc(found, func(l foreign.Loss) bool { return l.Slight || unseen[l.String()] })
 	}
 	if len(lost()) == 0 {
 		return

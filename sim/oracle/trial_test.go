@@ -257,6 +257,19 @@ func TestForeign(t *testing.T) {
 			s.end("n1", Committed)
 			s.close("n1", v1.TransactionCommitted)
 		}},
+		"a hand was at work after the note, and the handler undoes it": {play: func(s *stage) {
+			s.tell("n1", Fault{Kind: "drift"})
+			s.run(noteLag / 10)
+			undone(s, links, down, down)
+		}},
+		"the note was wrong": {want: "what it does not name is lost", play: func(s *stage) {
+			undone(s, links, down, down)
+		}},
+		"a hand was at work after the note, and what it did not touch is lost": {want: "what it does not name is lost", play: func(s *stage) {
+			s.tell("n1", Fault{Kind: "drift"})
+			s.run(noteLag / 10)
+			undone(s, links, links, down)
+		}},
 		"another one's link is changed by hand": {play: func(s *stage) {
 			s.hosts["n1"].kernel.Links = links
 			s.try("n1", change())
@@ -266,6 +279,21 @@ func TestForeign(t *testing.T) {
 			s.close("n1", v1.TransactionCommitted)
 		}},
 	})
+}
+
+// undone has a handler note something, maybe not what there is, and bring about
+// something.
+func undone(s *stage, is, noted, then []foreign.Link) {
+	entry := change()
+	entry.Foreign = &foreign.Snapshot{Links: noted}
+	s.hosts["n1"].kernel.Links = is
+	s.try("n1", entry)
+	s.hosts["n1"].kernel.Links = then
+	s.end("n1", Committed)
+	s.close("n1", v1.TransactionCommitted)
+}
+
+func TestForeignCheckpoints(t *testing.T) {
 	judge(t, func() Oracle { return foreignCheckpoints{} }, one, map[string]history{
 		"somebody's checkpoint expires": {play: func(s *stage) { s.tell("n1", CheckpointEnded{ID: "1", How: Expired}) }},
 		"a handler rolls it back": {want: "somebody else's", play: func(s *stage) {
