@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot images generate verify lint test test-unit test-integration sim sim-long bench demo demo-down clean
+.PHONY: help deps build libnmstate control-plane noderoot images generate verify lint test test-unit test-integration sim sim-long bench demo demo-down kind-parts kind-up kind-down e2e clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -62,6 +62,20 @@ demo: ## Show a policy applied, and one that cuts a node off rolled back (Linux,
 
 demo-down: ## End a demo that was kept with KEEP=1.
 	@bin/demo down
+
+kind-parts: ## Build what kind nodes are made of: Kubernetes, containerd, Debian with NetworkManager (10 minutes, once).
+	@hack/kube/build.sh --cluster
+	@hack/noderoot.sh kind
+
+kind-up: ## Make a kind cluster with this checkout's images and deploy/ in it (kind/kind.sh --help).
+	@IMAGE_ENGINE=none hack/images.sh
+	@kind/kind.sh up
+
+kind-down: ## Take that cluster away, with all that came with it.
+	@kind/kind.sh down
+
+e2e: ## Run the end-to-end suite on a kind cluster (FOCUS=REGEXP runs some, KEEP=1 keeps the cluster).
+	@kind/e2e.sh
 
 clean: ## Remove bin/ and the results of tests; the cache stays.
 	@rm -rf bin out artifacts

@@ -178,7 +178,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 }
 
 // target is a make target where a text tells to run one.
-var target = regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z-]*)")
+var target = regexp.MustCompile("(?m)(?:^|`)make ([a-z][a-z0-9-]*)")
 
 func TestMakeTargetsExist(t *testing.T) {
 	makefile := read(t, "../Makefile")

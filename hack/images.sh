@@ -86,19 +86,10 @@ lay() {
 
 # archive NAME: the image as docker save writes it.
 archive() {
-	local name=$1 dir=$out/$1/archive user='' layer config
-	mkdir -p "$dir"
-	[ "$name" = handler ] || user='"User":"65532:65532",'
-	tar -C "$out/$name/root" --sort=name --numeric-owner --owner=0 --group=0 --mtime="@$epoch" --format=ustar -cf "$dir/layer.tar" .
-	layer=$(sha256sum "$dir/layer.tar" | cut -d' ' -f1)
-	printf '{"architecture":"%s","os":"linux","created":"%s","config":{%s"Env":["PATH=/usr/bin"],"Entrypoint":["/usr/bin/%s"]},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
-		"$(go env GOARCH)" "$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)" "$user" "$name" "$layer" >"$dir/config.json"
-	config=$(sha256sum "$dir/config.json" | cut -d' ' -f1)
-	mv "$dir/config.json" "$dir/$config.json"
-	printf '[{"Config":"%s.json","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$config" "$prefix$name:$tag" >"$dir/manifest.json"
-	tar -C "$dir" --sort=name --numeric-owner --owner=0 --group=0 --mtime="@$epoch" --format=ustar -cf "$out/$name.tar.partial" .
-	mv "$out/$name.tar.partial" "$out/$name.tar"
-	rm -rf "$dir"
+	local user=''
+	[ "$1" = handler ] || user='"User":"65532:65532",'
+	SOURCE_DATE_EPOCH=$epoch hack/archive.sh "$out/$1.tar" "$out/$1/root" \
+		"{$user\"Env\":[\"PATH=/usr/bin\"],\"Entrypoint\":[\"/usr/bin/$1\"]}" "$prefix$1:$tag"
 }
 
 for name; do

@@ -7,8 +7,8 @@
 #   hack/install-deps.sh lab        only what a lab needs, without what tests need
 #   hack/install-deps.sh --print    only print what is missing
 #
-# No service is started: no package here has one that Debian or Fedora would
-# start. In particular NetworkManager is not installed on Debian, where it would
+# The only service that Debian may start is docker, which is installed where
+# there is none. In particular NetworkManager is not installed on Debian, where it would
 # take over this machine's network at the next boot; lab nodes bring their own
 # (hack/noderoot.sh). On Fedora it is part of the system.
 #
@@ -23,6 +23,11 @@ fedora=(gcc glibc-devel iproute dnsmasq NetworkManager dbus-daemon iputils nmsta
 if [ "${1:-}" != lab ]; then
 	debian+=(chromium-headless-shell)
 	fedora+=(chromium-headless)
+	# kind needs a docker. One that answers or could be started is left as it is.
+	if ! PATH=$PATH:/usr/sbin:/sbin command -v dockerd >/dev/null && ! docker version >/dev/null 2>&1; then
+		debian+=(docker.io)
+		fedora+=(moby-engine)
+	fi
 fi
 
 say() { echo "deps: $*" >&2; }

@@ -64,6 +64,7 @@ race() {
 	CGO_ENABLED=1 go_test race -race -count 1 ./handler/agent/... ./handler/journal/... ./handler/txn/...
 }
 
+# e2e/suite is run by itself, e2e/kind on a cluster of its own (make e2e).
 integration_packages() { go list ./handler/libnmstate/... ./handler/backend/... ./e2e/... | grep -vE '/e2e/(suite|kind)$'; }
 
 # Specs wait most of their time, so the suite is run in two halves side by side,

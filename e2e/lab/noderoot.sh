@@ -4,6 +4,7 @@
 # folder; made once, kept in the cache, and never seen half made.
 #
 #   hack/noderoot.sh            make it if missing, print where it is
+#   hack/noderoot.sh kind       the same for kind nodes, which have systemd too
 #   hack/noderoot.sh --print    only print where it is or would be
 #
 # Exit 3: this machine cannot make it (not Debian, no mmdebstrap, not root).
@@ -11,6 +12,10 @@ set -euo pipefail
 
 suite=trixie
 packages=network-manager,dbus,iproute2,iputils-ping,libc-bin,ethtool,nftables,tcpdump,dnsutils,curl,procps,ca-certificates
+if [ "${1:-}" = kind ]; then
+	shift
+	packages+=,systemd,systemd-sysv,udev,conntrack,iptables,util-linux,mount,kmod,libseccomp2,bash,jq,hostname,runc
+fi
 
 key=$(printf '%s\n' "$suite" "$packages" "$(uname -m)" layout-1 | sha256sum | cut -c1-12)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/kubernetes-nmstate

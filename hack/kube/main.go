@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	"k8s.io/component-base/cli"
 	"k8s.io/component-base/logs"
 	_ "k8s.io/component-base/logs/json/register"
@@ -16,9 +18,14 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubeadm "k8s.io/kubernetes/cmd/kubeadm/app"
+	kubeadmerrors "k8s.io/kubernetes/cmd/kubeadm/app/util/errors"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
-const usage = "usage: kube kube-apiserver|kube-controller-manager|etcd|kubectl [flags]"
+const usage = "usage: kube kube-apiserver|kube-controller-manager|kube-scheduler|kube-proxy|kubelet|kubeadm|etcd|kubectl [flags]"
 
 func main() {
 	os.Exit(run(os.Args))
@@ -39,6 +46,15 @@ func run(args []string) int {
 		return daemon(apiserver.NewAPIServerCommand())
 	case "kube-controller-manager":
 		return daemon(controllermanager.NewControllerManagerCommand())
+	case "kube-scheduler":
+		return daemon(scheduler.NewSchedulerCommand())
+	case "kube-proxy":
+		return daemon(proxy.NewProxyCommand())
+	case "kubelet":
+		return daemon(kubelet.NewKubeletCommand(context.Background()))
+	case "kubeadm":
+		kubeadmerrors.HandleError(kubeadm.Run())
+		return 0
 	case "etcd":
 		etcdmain.Main(args)
 		return 0

@@ -1,0 +1,59 @@
+#!/bin/bash
+# The end-to-end suite on a kind cluster: images, cluster, go test ./e2e/kind,
+# and the cluster away again, with the time of each step.
+#
+#   kind/e2e.sh [FLAG...]     flags are kind.sh's; see kind/kind.sh --help
+#   FOCUS=REGEXP kind/e2e.sh  only the specs whose names match
+#   KEEP=1 kind/e2e.sh        the cluster stays, for a look and for the next run
+#
+# A cluster of this checkout that stands is taken and left standing. Results are
+# in artifacts/e2e: junit.xml, and a folder for each spec that failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+artifacts=$PWD/artifacts/e2e
+steps=()
+
+say() { echo "e2e: $*" >&2; }
+
+# step NAME COMMAND...
+step() {
+	local name=$1 begun=$SECONDS status=0
+	shift
+	"$@" || status=$?
+	steps+=("$name $((SECONDS - begun)) s")
+	return $status
+}
+
+# over takes away what this run made, also after Ctrl-C, and tells the times.
+over() {
+	local status=$?
+	trap '' INT TERM
+	if [ "$made" = 1 ] && [ "${KEEP:-}" = 1 ]; then
+		say "the cluster stays: export KUBECONFIG=$PWD/out/kind/kubeconfig; kind/kind.sh down takes it away"
+	elif [ "$made" = 1 ]; then
+		step down kind/kind.sh down "${flags[@]}" || status=1
+	fi
+	say "$(printf '%s, ' "${steps[@]}")exit status $status"
+	exit $status
+}
+
+suite() {
+	local line
+	while read -r line; do export "${line?}"; done < <(kind/kind.sh env)
+	rm -rf "$artifacts"
+	mkdir -p "$artifacts"
+	PATH=$KIND_BIN:$PATH go test ./e2e/kind/... -count 1 -timeout 45m -v -ginkgo.v \
+		-ginkgo.junit-report="$artifacts/junit.xml" ${FOCUS:+-ginkgo.focus "$FOCUS"}
+}
+
+flags=("$@")
+made=0
+hack/need.sh go
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap over EXIT
+step images env IMAGE_ENGINE=none hack/images.sh
+[ -e out/kind/env ] || made=1
+step cluster kind/kind.sh up "${flags[@]}"
+step suite suite
