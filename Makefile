@@ -48,7 +48,7 @@ test-unit: ## Run the tests that need neither root nor cgo nor Linux, in a minut
 test-integration: ## Run the tests on libnmstate, the embedded control plane and the lab (Linux, root).
 	@hack/test.sh integration
 
-sim: ## Run thousands of simulated clusters in which everything goes wrong (8 minutes, two cores).
+sim: ## Run thousands of simulated clusters in which everything goes wrong (10 minutes, two cores).
 	@hack/sim.sh
 
 sim-long: ## The same for a night: ten times the seeds, longer runs, 5,000 nodes.
