@@ -107,6 +107,7 @@ start_our_own() {
 		--bridge none --cgroup-parent "$parent" --exec-opt native.cgroupdriver=cgroupfs --default-cgroupns-mode private \
 		"${options[@]}" >"$dir/dockerd.log" 2>&1 </dev/null 9>&- &
 	pid=$!
+	trap 'kill "$pid"; exit 130' INT TERM
 	deadline=$((SECONDS + start_seconds))
 	until answers "$ours"; do
 		kill -0 "$pid" 2>/dev/null || die "dockerd ended: $(last_words) (all of it: $dir/dockerd.log)"
@@ -142,7 +143,7 @@ stop() {
 	if pid=$(daemon); then
 		if answers "$ours"; then
 			left=$(DOCKER_HOST=$ours docker ps --format '{{.Names}}' | paste -sd ' ')
-			[ -z "$left" ] || { say "ours goes on, since these containers run in it: $left" && return; }
+			[ -z "$left" ] || { say "ours goes on, since containers run in it: $left" && return; }
 		fi
 		kill "$pid"
 		deadline=$((SECONDS + stop_seconds))

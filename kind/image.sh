@@ -31,7 +31,8 @@ layered() {
 	if [ "${1:-}" != --print ] && ! has "$image"; then
 		has "$KIND_NODE_IMAGE" || docker pull -q "$KIND_NODE_IMAGE" >&2 || die "docker has no image $KIND_NODE_IMAGE and cannot pull it"
 		say "putting NetworkManager into $KIND_NODE_IMAGE"
-		docker build -q --build-arg "BASE=$KIND_NODE_IMAGE" -t "$image" -f "$here/node/ordinary.Dockerfile" "$here/node" >&2 ||
+		docker buildx version >/dev/null 2>&1 || export DOCKER_BUILDKIT=0 # The builder without it.
+		docker build -q --network host --build-arg "BASE=$KIND_NODE_IMAGE" -t "$image" -f "$here/node/ordinary.Dockerfile" "$here/node" >/dev/null ||
 			die "NetworkManager could not be put into $KIND_NODE_IMAGE; the lines above say why"
 	fi
 	echo "$image"

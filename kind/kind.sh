@@ -93,7 +93,6 @@ docker_host() {
 	local host
 	host=$(kind/docker.sh "$1" 8>&-) || return $?
 	[ -z "$host" ] || export DOCKER_HOST=$host
-	export DOCKER_BUILDKIT=${DOCKER_BUILDKIT:-0} # buildx may be missing.
 }
 
 # programs puts kind and kubectl first in PATH: those in KIND_BIN, or beside an
@@ -113,6 +112,13 @@ timed() {
 	shift
 	"$@"
 	say "$text: $(awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')"
+}
+
+# only_one: the files in out/kind are those of one cluster.
+only_one() {
+	local other
+	other=$(docker ps -a --filter "label=$label=$root" --format '{{.Names}}' | grep -vx "$fabric" | head -n 1) || return 0
+	die "this checkout has cluster ${other%-fabric} already: kind/kind.sh down --name ${other%-fabric}, or another checkout for $cluster"
 }
 
 # owner prints which checkout made the cluster, or nothing.
@@ -149,6 +155,7 @@ up() {
 		;;
 	*) die "cluster $cluster is that of the checkout $(owner): kind/kind.sh down there, or take another --name" ;;
 	esac
+	only_one
 	port_is_free
 	# From here on there is something to take away.
 	began=1
@@ -156,16 +163,16 @@ up() {
 	began=0
 }
 
-# ended takes away what a failed or interrupted up had begun.
+# ended takes away what a failed or interrupted up had begun, a docker included.
 ended() {
 	local status=$?
 	trap '' INT TERM
+	[ "$status" -lt 128 ] || say "interrupted"
 	if [ "$began" = 1 ]; then
-		[ "$status" -lt 128 ] || say "interrupted"
 		say "taking away what was begun"
 		take_down
-		kind/docker.sh stop 8>&- || true
 	fi
+	[ "$status" = 0 ] || kind/docker.sh stop 8>&- || true
 	exit "$status"
 }
 
@@ -180,6 +187,9 @@ create() {
 	timed "node image" node_image
 	image=$node_image
 	docker run -d --name "$fabric" --label "$label=$root" --network none --privileged --pid host --entrypoint sleep "$image" infinity >/dev/null
+	# An ordinary node image brings a network for pods.
+	own_pods_network=true
+	! docker exec "$fabric" test -e /kind/manifests/default-cni.yaml || own_pods_network=false
 	configuration >"$out/kind.yaml"
 	timed "cluster of 1 + $workers nodes" create_cluster "$image"
 	timed "pods' network" connect_pods
@@ -188,8 +198,12 @@ create() {
 	timed "nodes ready" nodes_ready
 	timed "deploy/overlays/$mode" deploy
 	write_env
+	say "images: node $(size "$image") MB, handler $(($(stat -c %s out/images/handler.tar) / 1000000)) MB, controllers $(($(stat -c %s out/images/controllers.tar) / 1000000)) MB"
+	say "memory: $(docker stats --no-stream --format '{{.Name}} {{.MemUsage}}' $(nodes) | sed 's# / .*##' | paste -sd , | sed 's/,/, /g')"
 	say "up in $((SECONDS - begun)) s: export KUBECONFIG=$out/kubeconfig"
 }
+
+size() { echo $(($(docker image inspect -f '{{ .Size }}' "$1") / 1000000)); }
 
 node_image() { node_image=$(kind/image.sh 8>&-); }
 
@@ -249,7 +263,8 @@ status() {
 	docker_host find || wrong "no docker answers"
 	programs
 	[ "$(owner)" = "$root" ] || die "this checkout has no cluster $cluster"
-	docker stats --no-stream --format 'table {{.Name}}\t{{.MemUsage}}\t{{.CPUPerc}}'
+	# shellcheck disable=SC2046
+	docker stats --no-stream $(nodes) "$fabric" --format 'table {{.Name}}\t{{.MemUsage}}\t{{.CPUPerc}}'
 	kubectl get nodes,pods -A -o wide
 }
 

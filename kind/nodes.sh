@@ -8,15 +8,14 @@ nodes() {
 
 nic_names() { for ((nic = 1; nic <= nics; nic++)); do echo "eth$nic"; done; }
 
-# configuration prints kind's own. An ordinary node image brings kind's pod
-# network, ours gets one from connect_pods.
+# configuration prints kind's own.
 configuration() {
 	local worker
 	cat <<-END
 		kind: Cluster
 		apiVersion: kind.x-k8s.io/v1alpha4
 		networking:
-		  disableDefaultCNI: $([ -n "${KIND_NODE_IMAGE:-}" ] && echo false || echo true)
+		  disableDefaultCNI: $own_pods_network
 		  apiServerPort: $api_port
 		kubeadmConfigPatches:
 		- |
@@ -48,7 +47,7 @@ all_have_cidr() { [ "$(kubectl get nodes -o jsonpath='{.items[*].spec.podCIDR}' 
 # connect_pods gives each node a network for its own pods and routes to the
 # others', which is what kind's daemon does, whose image is in no Go module.
 connect_pods() {
-	[ -z "${KIND_NODE_IMAGE:-}" ] || return 0
+	[ "$own_pods_network" = true ] || return 0
 	until_true 60 "the nodes' ranges of addresses" all_have_cidr || die "the nodes have no ranges for pods after a minute"
 	local all name range _ other other_range address
 	all=$(kubectl get nodes -o jsonpath='{range .items[*]}{.metadata.name} {.spec.podCIDR} {.status.addresses[?(@.type=="InternalIP")].address}{"\n"}{end}')
