@@ -48,11 +48,14 @@ func newCheckout(t *testing.T) *checkout {
 	return c
 }
 
+// programs are what the scripts call.
+const programs = `apt-get awk basename bash cat chmod chroot cp cut date dirname dnf env find flock grep head id install kill ln ls mkdir mktemp
+	mv nice paste printf readlink rm rmdir sed seq setsid sh sha256sum sleep sort stat sysctl tail tar tee timeout touch tr umount uname wc`
+
 // tools links what the scripts call into the PATH, but not docker.
 func (c *checkout) tools() {
 	c.t.Helper()
-	for _, name := range strings.Fields(`apt-get awk basename bash cat chmod chroot cp cut date dirname dnf env find flock grep head id install
-		kill ln ls mkdir mktemp mv nice paste printf readlink rm rmdir sed seq setsid sh sha256sum sleep sort stat sysctl tail tar tee timeout touch tr umount uname wc`) {
+	for name := range strings.FieldsSeq(programs) {
 		if found, err := exec.LookPath(name); err == nil {
 			c.link(found, name)
 		}
