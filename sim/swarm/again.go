@@ -128,14 +128,14 @@ func (x *execution) differs(other *execution) *Violation {
 		same := other.cluster.Node(n.Name)
 		here, all := x.available(n.Name)
 		there, allThere := other.available(n.Name)
-		if same == nil || !all || !allThere || !slices.Equal(here, there) {
+		if same == nil || !all || !allThere || !slices.Equal(here, there) || x.left.kept[n.Name] {
 			continue
 		}
 		is, was := withoutMetrics(n.Host.Show()), withoutMetrics(same.Host.Show())
 		difference := append(state.Diff(was, is), state.Diff(is, was)...)
 		difference = slices.DeleteFunc(difference, func(d state.Difference) bool {
 			// The kernel draws those of what it makes, and servers give addresses by them.
-			return strings.HasSuffix(d.Path, ".mac-address") || isLeased(is, d.Path) || isLeased(was, d.Path)
+			return strings.HasSuffix(d.Path, ".mac-address") || isLeased(is, d.Path) || isLeased(was, d.Path) || x.left.stays(n, d)
 		})
 		if len(difference) > 0 {
 			return &Violation{

@@ -34,6 +34,7 @@ type execution struct {
 	effects  *effects
 	injector *fault.Injector
 	rules    *oracle.Set
+	left     *left
 	figures  Figures
 }
 
@@ -134,7 +135,12 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 	watch.Checkpoint = x.checkpoint
 	options.Watch = watch
 	x.cluster = cluster.New(x.ctx, w, options)
-	x.rules = watch.Begin(x.cluster, w.Fail, oracle.Named(rule)...)
+	rules := oracle.Named(rule)
+	if x.run.isUndone() {
+		x.left = newLeft(x.cluster.Nodes())
+		rules = append(rules, x.left)
+	}
+	x.rules = watch.Begin(x.cluster, w.Fail, rules...)
 	if w.Sink != nil {
 		x.cluster.ShowWays()
 	}

@@ -1,0 +1,54 @@
+package swarm
+
+import (
+	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
+)
+
+// left is what a run may leave on its nodes although its policies undo what they
+// did (docs/undo.md).
+type left struct {
+	// before are the nodes as the run found them.
+	before map[string]state.State
+	// kept are those where an undo cost a probe: there what was to go stays for good.
+	kept map[string]bool
+}
+
+func newLeft(nodes []*cluster.Node) *left {
+	l := &left{map[string]state.State{}, map[string]bool{}}
+	for _, n := range nodes {
+		l.before[n.Name] = n.Host.Show()
+	}
+	return l
+}
+
+// Name implements oracle.Oracle.
+func (*left) Name() string { return histories }
+
+// Observe implements oracle.Oracle. It finds nothing, it takes notes.
+func (l *left) Observe(_ *oracle.Facts, e oracle.Event) error {
+	if closed, is := e.What.(oracle.JournalClosed); is && closed.Record.Kept != nil {
+		l.kept[e.Node] = true
+	}
+	return nil
+}
+
+// stays tells of a setting of an interface that policies have made and that
+// stays: nothing was there before that it could go back to when no policy names
+// the setting any more.
+func (l *left) stays(n *cluster.Node, d state.Difference) bool {
+	name, setting, _ := strings.Cut(strings.TrimPrefix(d.Path, "interfaces["), "].")
+	name, _, _ = strings.Cut(name, " ") // A name and a type.
+	if _, was := l.before[n.Name].Interface(name); was || setting == "" {
+		return false
+	}
+	committed := n.Host.Record().Committed
+	if committed == nil {
+		return false
+	}
+	desired, err := state.Parse(committed.Desired)
+	return err == nil && !state.Owns(state.Paths(desired), d)
+}
