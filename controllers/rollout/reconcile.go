@@ -242,7 +242,10 @@ func (r *Reconciler) statusWait(in Input, out Output) time.Duration {
 		return 0
 	}
 	since := r.clock.Since(conditions[0].LastHeartbeatTime.Time)
-	return min(statusPause-since, statusPause)
+	if since < 0 {
+		return 0 // By a clock that is, or was, ahead: how long ago nobody knows.
+	}
+	return statusPause - since
 }
 
 func (r *Reconciler) writeStatus(ctx context.Context, in Input, out Output) error {

@@ -226,6 +226,15 @@ func TestAStatusThatOnlyCountsWaitsASecondAndGrantsDoNot(t *testing.T) {
 	s.expect([]string{"p status"}, 0) // Available is news.
 }
 
+func TestAStatusThatAClockAheadHasWrittenIsNotWaitedFor(t *testing.T) {
+	s := newStage(t, 1, on{name: "a"}, on{name: "b"}, on{name: "c"})
+	s.clock.Step(5 * time.Minute)
+	s.expect([]string{`a.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
+	s.clock.Step(-5 * time.Minute)
+	s.report("a", v1.EnactmentAvailable)
+	s.expect([]string{`b.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
+}
+
 func TestAPolicyThatIsGoneOrGoingIsLeftAlone(t *testing.T) {
 	s := newStage(t, 1, on{name: "a"})
 	policy := &v1.NodeNetworkConfigurationPolicy{}
