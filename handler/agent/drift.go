@@ -43,6 +43,8 @@ type drift struct {
 	// again is when to read again: something differs that is no drift yet, or a
 	// correction gets due. Zero: when something happens.
 	again time.Time
+	// unjudged: what was read last was read while the node was to be something else.
+	unjudged bool
 	// hold keeps a turn with a stale cache from correcting what is not wanted.
 	hold time.Time
 }
@@ -66,7 +68,8 @@ func leafOf(path, want, got string) string {
 // judge compares what was read with what is committed. A node that is being
 // brought somewhere else is not judged.
 func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus, current state.State) {
-	if a.record.Committed == nil || a.machine.Running() || a.left != nil || !a.atCommitted(nns) {
+	a.drift.unjudged = a.record.Committed == nil || a.machine.Running() || a.left != nil || !a.atCommitted(nns)
+	if a.drift.unjudged {
 		return
 	}
 	desired, err := state.Parse(a.record.Committed.Desired)
@@ -181,8 +184,13 @@ func (a *Agent) wasTold(status *v1.NodeNetworkStateStatus) bool {
 	return slices.ContainsFunc(status.Conditions, func(c v1.Condition) bool { return c.Type == v1.StateDrifted })
 }
 
-// lookAgain asks for another read when its time has come.
-func (a *Agent) lookAgain() {
+// lookAgain asks for another read when its time has come, and when the node is to
+// be what it was again: that it drifted meanwhile no event tells a second time.
+func (a *Agent) lookAgain(nns *v1.NodeNetworkState) {
+	if a.drift.unjudged && a.record.Committed != nil && a.atCommitted(nns) {
+		a.drift.unjudged = false
+		a.inbox.setDirty(true)
+	}
 	if !a.drift.again.IsZero() && !a.Clock.Now().Before(a.drift.again) {
 		a.drift.again = time.Time{}
 		a.inbox.setDirty(true)

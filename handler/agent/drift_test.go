@@ -137,6 +137,24 @@ func TestDriftThatIsOnlyReportedIsLeftAloneAlsoWhenOtherDriftIsCorrected(t *test
 	n.quiet()
 }
 
+func TestWhatDriftsWhileTheNodeIsToBeSomethingElseIsFoundOnceItGoesBack(t *testing.T) {
+	n := newNode(t)
+	a, _ := n.handler(quick)
+	n.wantMTU(2, map[string]string{"a": ""})
+	committed := n.get().Spec
+	n.edit(func(nns *v1.NodeNetworkState) {
+		nns.Generation = 3
+		nns.Spec.DesiredState = v1.NewState([]byte(`{"interfaces":[{"nam":"a"}]}`))
+	})
+	if got := n.outcome(3); got.Result != v1.TransactionRefused {
+		t.Fatalf("outcome = %+v", got)
+	}
+	n.setMTU(a, "a", "1300")
+	n.until("the report has it", func() bool { return strings.Contains(string(n.get().Status.CurrentState.Raw), "1300") })
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec = 4, committed })
+	n.until("it is right again", func() bool { return n.mtu("a") == 1400 })
+}
+
 func TestWhatDiffersForAMomentIsNoDrift(t *testing.T) {
 	for name, disturb := range map[string]func(a *Agent){
 		"while NetworkManager changes something":    func(a *Agent) { a.NetworkChanged() },

@@ -53,7 +53,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	if err != nil || a.machine.Running() {
 		return reconcile.Result{RequeueAfter: a.untilTick()}, err
 	}
-	a.lookAgain()
+	a.lookAgain(nns)
 	if err := a.report(ctx, nns); err != nil {
 		return reconcile.Result{}, err
 	}
