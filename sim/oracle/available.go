@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
@@ -61,24 +59,30 @@ func (available) onDisk(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error
 // AtRest compares every Available enactment of a managed node with the host.
 func (available) AtRest(f *Facts) error {
 	var first error
-	f.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
-		e := o.(*v1.NodeNetworkConfigurationEnactment)
-		node, name := nodeAndPolicy(e)
-		policy, nns := f.policy(name), f.state(node)
-		if first != nil || policy == nil || nns == nil || !f.Has(node) || !isManaged(nns) || f.Open(node) ||
-			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) || e.Status.PolicyGeneration != policy.Generation {
+	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
+		if first != nil {
 			return
 		}
-		missing := state.Missing(parsed(e.Status.DesiredState.Raw), f.Network(node))
-		missing = slices.DeleteFunc(missing, func(d state.Difference) bool {
-			// One item too many: what another policy left behind with onDelete Retain.
-			return isTold(nns, d) || d.Want == ""
-		})
-		if len(missing) > 0 {
-			first = on(node, "policy %s is Available and the node lacks %s", name, few(missing))
+		if missing := f.lacks(e, node, policy); len(missing) > 0 {
+			first = on(node, "policy %s is Available and the node lacks %s", policy, few(missing))
 		}
 	})
 	return first
+}
+
+// lacks is what a managed node lacks of a policy that is Available there, and does
+// not tell as drift.
+func (f *Facts) lacks(e *v1.NodeNetworkConfigurationEnactment, node, name string) []state.Difference {
+	policy, nns := f.policy(name), f.state(node)
+	if policy == nil || nns == nil || !f.Has(node) || !isManaged(nns) || f.Open(node) ||
+		!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) || e.Status.PolicyGeneration != policy.Generation {
+		return nil
+	}
+	missing := state.Missing(parsed(e.Status.DesiredState.Raw), f.Network(node))
+	return slices.DeleteFunc(missing, func(d state.Difference) bool {
+		// One item too many: what another policy left behind with onDelete Retain.
+		return isTold(nns, d) || d.Want == ""
+	})
 }
 
 // isTold tells whether the node says that it drifted so.

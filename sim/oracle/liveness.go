@@ -58,6 +58,11 @@ func (f *Facts) pending() []string {
 		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isAway(node) {
 			say("enactment %s is there, and its policy does not select the node", e.Name)
 		}
+		// The model's clock has no second reading that never jumps, so a handler whose
+		// clock went back looks again when it has caught up.
+		if !f.Calm(node, 0, Clock) && len(f.lacks(e, node, policy)) > 0 {
+			say("policy %s: node %s lacks something, and its clock has jumped", policy, node)
+		}
 	})
 	return lines
 }

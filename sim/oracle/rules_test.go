@@ -246,6 +246,11 @@ func TestLiveness(t *testing.T) {
 			told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
 			s.hosts["n1"].entry = change()
 		}},
+		"a node lacks something since its clock jumped": {want: "lacks something", play: func(s *stage) {
+			told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
+			s.tell("n1", Fault{Kind: "clock-jump", On: true})
+			s.tell("n1", Fault{Kind: "clock-jump", End: true})
+		}},
 		"the policy has left the node": {want: "does not select", play: func(s *stage) {
 			told(s, v1.EnactmentAvailable, v1.PolicyCounts{})
 			s.policy(1).Spec.NodeSelector = map[string]string{"nobody": "has"}
