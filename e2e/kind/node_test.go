@@ -129,11 +129,12 @@ done
 %s`, int(patience.Seconds()), phase, journalDir, phase, strike))
 }
 
-// checkpoints counts those that NetworkManager was ever asked for since the
-// node started: every apply begins with one.
+// checkpoints counts those that the NetworkManager that runs was ever asked for:
+// every apply begins with one.
 func (n *node) checkpoints(ctx context.Context) int {
 	GinkgoHelper()
-	out := n.script(ctx, `journalctl -b -u NetworkManager --no-pager -o cat | grep -c 'op="checkpoint-create"' || true`)
+	out := n.script(ctx, `run=$(systemctl show NetworkManager --property InvocationID --value)
+journalctl _SYSTEMD_INVOCATION_ID="$run" --no-pager -o cat | grep -c 'op="checkpoint-create"' || true`)
 	count, err := strconv.Atoi(strings.TrimSpace(out))
 	Expect(err).NotTo(HaveOccurred())
 	return count

@@ -24,6 +24,12 @@ func nodes() {
 		gone := k.awaitOneHeld(ctx, "held")
 		other := k.workers[(slices.Index(k.workers, gone)+1)%len(k.workers)]
 		gone.mustRun(ctx, "systemctl", "stop", "kubelet") // It would register the node again at once.
+		DeferCleanup(func() {
+			ctx, cancel := background()
+			defer cancel()
+			_, _ = gone.try(ctx, "systemctl", "start", "kubelet")
+			k.label(ctx, gone, workerLabel, "yes")
+		})
 		k.kubectl(ctx, "delete", "node", gone.name)
 		Eventually(ctx, func(g Gomega) {
 			_, err := k.enactment(ctx, gone, "held")
@@ -52,7 +58,8 @@ func nodes() {
 		started := time.Now()
 		k.restart(ctx, w)
 		Expect(w.bootID(ctx)).NotTo(Equal(before))
-		k.awaitHeld(ctx, w, "held") // Made again, after it was taken back.
+		Eventually(ctx, func() int { return w.checkpoints(ctx) }).Should(Equal(1), "the change is made again")
+		k.awaitHeld(ctx, w, "held")
 		told.say("a node restarted in mid-transaction to its change made again", seconds(time.Since(started)))
 		k.confirm(ctx, "held")
 		k.awaitEnactment(ctx, w, "held", v1.EnactmentAvailable)
