@@ -27,6 +27,10 @@ const (
 	namespace = "nmstate"
 	// workerLabel is put on the workers, for policies that need their NICs.
 	workerLabel = "e2e.nmstate.io/worker"
+	// lastLabel is the last number of the addresses that policies give the
+	// worker: the workers' NICs are on one segment, where two of a kind are
+	// refused.
+	lastLabel = "e2e.nmstate.io/last"
 	// chosenLabel is what specs put on nodes and take away.
 	chosenLabel = "e2e.nmstate.io/chosen"
 )
@@ -68,7 +72,7 @@ func connect(ctx context.Context) *cluster {
 	Expect(len(c.workers)).To(BeNumerically(">=", 2), "workers")
 	slices.SortFunc(c.workers, func(a, b *node) int { return strings.Compare(a.name, b.name) })
 	for _, w := range c.workers {
-		c.label(ctx, w, workerLabel, "yes")
+		c.labelWorker(ctx, w)
 		w.mustRun(ctx, "ip", "link", "show", "eth1")
 	}
 	for _, object := range ofCollector() {
@@ -85,6 +89,7 @@ func (c *cluster) leave(ctx context.Context) {
 	}
 	for _, w := range c.workers {
 		c.unlabel(ctx, w, workerLabel)
+		c.unlabel(ctx, w, lastLabel)
 	}
 }
 
@@ -188,6 +193,12 @@ func (c *cluster) tidyUp(ctx context.Context) {
 	for _, n := range c.all() {
 		n.sweep(ctx)
 	}
+}
+
+// labelWorker puts the labels on a worker that policies select by.
+func (c *cluster) labelWorker(ctx context.Context, w *node) {
+	GinkgoHelper()
+	c.relabel(ctx, w, fmt.Sprintf(`{"metadata":{"labels":{%q:"yes",%q:"%d"}}}`, workerLabel, lastLabel, 11+slices.Index(c.workers, w)))
 }
 
 func (c *cluster) label(ctx context.Context, n *node, name, value string) {

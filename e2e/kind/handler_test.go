@@ -15,7 +15,7 @@ import (
 const manyBridges = 12
 
 func handlers() {
-	last := fmt.Sprintf("%s-many%d", prefix, manyBridges-1)
+	tail := fmt.Sprintf("%s-many%d", prefix, manyBridges-1)
 
 	It("whose pod is deleted in mid-apply lets its change end, and the next one has nothing to do", func(ctx SpecContext) {
 		w := k.workers[0]
@@ -26,7 +26,7 @@ func handlers() {
 		Expect(k.Delete(ctx, old)).To(Succeed())
 		k.awaitHandler(ctx, w, string(old.UID))
 		k.awaitEnactment(ctx, w, "many", v1.EnactmentAvailable)
-		w.awaitKernel(ctx, bridged(last, fmt.Sprintf("10.20.%d.1", manyBridges-1))...)
+		w.awaitKernel(ctx, bridged(tail, fmt.Sprintf("10.20.%d.1", manyBridges-1))...)
 		Expect(w.openCheckpoints(ctx)).To(Equal(noCheckpoint))
 		Expect(w.checkpoints(ctx)).To(Equal(before+1), "applies")
 	}, SpecTimeout(specTimeout))
@@ -40,7 +40,7 @@ func handlers() {
 		Eventually(ctx, func() int { return k.restarts(ctx, w) }).Should(Equal(restarts + 1))
 		Expect(string(k.awaitHandler(ctx, w, "").UID)).To(Equal(uid), "it is the same pod")
 		k.awaitEnactment(ctx, w, "many", v1.EnactmentAvailable)
-		w.awaitKernel(ctx, bridged(last, fmt.Sprintf("10.20.%d.1", manyBridges-1))...)
+		w.awaitKernel(ctx, bridged(tail, fmt.Sprintf("10.20.%d.1", manyBridges-1))...)
 		Expect(w.openCheckpoints(ctx)).To(Equal(noCheckpoint))
 	}, SpecTimeout(specTimeout))
 

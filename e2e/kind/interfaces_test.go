@@ -28,10 +28,10 @@ func interfaces() {
 		k.become(ctx, manifest("type", onWorkers, kind.state), "type", k.workers, kind.marks...)
 	},
 		Entry("linux-bridge with a port", kindOfLink{
-			state: bridge("e2e-br", "10.31.0.1", "eth1"), marks: bridged("e2e-br", "10.31.0.1", "eth1"),
+			state: bridge("e2e-br", "10.31.0."+last, "eth1"), marks: bridged("e2e-br", "10.31.0."+last, "eth1"),
 		}, SpecTimeout(specTimeout)),
 		Entry("ethernet with an MTU and a static address", kindOfLink{
-			state: nic("eth1", 1400, "10.31.0.2"), marks: sized("eth1", 1400, "10.31.0.2"),
+			state: nic("eth1", 1400, "10.31.0."+last), marks: sized("eth1", 1400, "10.31.0."+last),
 		}, SpecTimeout(specTimeout)),
 		Entry("veth", kindOfLink{try: pair + "true", state: `
 interfaces:
@@ -44,8 +44,8 @@ interfaces:
   type: mac-vlan
   state: up
   mac-vlan: {base-iface: eth1, mode: bridge, promiscuous: true}
-  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.31.0.3, prefix-length: 24}]}
-`, marks: [][]string{{"link {", `"ifname":"e2e-mac"`, `"info_kind":"macvlan"`}, {"address {", `"local":"10.31.0.3"`}}}, SpecTimeout(specTimeout)),
+  ipv4: {enabled: true, dhcp: false, address: [{ip: "10.31.0.{{ var.last }}", prefix-length: 24}]}
+`, marks: [][]string{{"link {", `"ifname":"e2e-mac"`, `"info_kind":"macvlan"`}, {"address {", `"local":"10.31.0.`}}}, SpecTimeout(specTimeout)),
 		Entry("vxlan", kindOfLink{try: "ip link add t0 type vxlan id 7 dstport 4789", state: `
 interfaces:
 - name: e2e-vx
@@ -53,7 +53,7 @@ interfaces:
   state: up
   vxlan: {base-iface: eth1, id: 7, remote: 192.0.2.250, destination-port: 4789}
 `, marks: [][]string{{"link {", `"ifname":"e2e-vx"`, `"info_kind":"vxlan"`}}}, SpecTimeout(specTimeout)),
-		Entry("routes beside a static address", kindOfLink{state: nic("eth1", 1500, "10.31.0.2") + `
+		Entry("routes beside a static address", kindOfLink{state: nic("eth1", 1500, "10.31.0."+last) + `
 routes:
   config:
   - {destination: 198.51.100.0/24, next-hop-address: 10.31.0.254, next-hop-interface: eth1, metric: 150}

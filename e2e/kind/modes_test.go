@@ -16,7 +16,7 @@ import (
 func modes() {
 	It("are changed by applying the other overlay, there and back, and nothing is applied again", func(ctx SpecContext) {
 		w := k.workers[0]
-		k.become(ctx, manifest("base", onWorkers, bridge("e2e-br", "10.37.0.1", "eth1")), "base", k.workers, bridged("e2e-br", "10.37.0.1", "eth1")...)
+		k.become(ctx, manifest("base", onWorkers, bridge("e2e-br", "10.37.0."+last, "eth1")), "base", k.workers, bridged("e2e-br", "10.37.0."+last, "eth1")...)
 		for i, mode := range []string{"centralized", "distributed"} {
 			applied, was := w.checkpoints(ctx), k.mustState(ctx, w)
 			started := time.Now()

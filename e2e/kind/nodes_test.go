@@ -20,7 +20,7 @@ import (
 
 func nodes() {
 	It("deleted in mid-rollout is no longer waited for, and gets the policy when it comes back", func(ctx SpecContext) {
-		k.create(ctx, manifest("held", onWorkers, bridge("e2e-br", "10.38.0.1", "eth1"), oneByOne, held))
+		k.create(ctx, manifest("held", onWorkers, bridge("e2e-br", "10.38.0."+last, "eth1"), oneByOne, held))
 		gone := k.awaitOneHeld(ctx, "held")
 		other := k.workers[(slices.Index(k.workers, gone)+1)%len(k.workers)]
 		gone.mustRun(ctx, "systemctl", "stop", "kubelet") // It would register the node again at once.
@@ -28,7 +28,7 @@ func nodes() {
 			ctx, cancel := background()
 			defer cancel()
 			_, _ = gone.try(ctx, "systemctl", "start", "kubelet")
-			k.label(ctx, gone, workerLabel, "yes")
+			k.labelWorker(ctx, gone)
 		})
 		k.kubectl(ctx, "delete", "node", gone.name)
 		Eventually(ctx, func(g Gomega) {
@@ -43,10 +43,10 @@ func nodes() {
 
 		gone.mustRun(ctx, "systemctl", "start", "kubelet")
 		k.awaitNode(ctx, gone)
-		k.label(ctx, gone, workerLabel, "yes")
+		k.labelWorker(ctx, gone)
 		k.awaitEnactment(ctx, gone, "held", v1.EnactmentAvailable)
 		Expect(k.awaitPolicy(ctx, "held", v1.PolicyAvailable)).To(Equal("2/2 nodes successfully configured"))
-		gone.awaitKernel(ctx, bridged("e2e-br", "10.38.0.1", "eth1")...)
+		gone.awaitKernel(ctx, bridged("e2e-br", "10.38.0."+last, "eth1")...)
 		k.awaitHandler(ctx, gone, "")
 	}, SpecTimeout(specTimeout))
 

@@ -18,13 +18,17 @@ metadata: {name: %s}
 spec:
   probeTimeoutSeconds: %d
   nodeSelector: {%s}
-`, name, window, selector)
+  variables: {last: {fromLabel: %s, default: "1"}}
+`, name, window, selector, lastLabel)
 	for _, line := range more {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	fmt.Fprintf(&b, "  desiredState:\n    %s\n", strings.ReplaceAll(strings.TrimSpace(state), "\n", "\n    "))
 	return b.String()
 }
+
+// last stands for the last number of a node's addresses.
+const last = "{{ var.last }}"
 
 // Selectors.
 const (
@@ -52,7 +56,7 @@ interfaces:
 - name: %s
   type: linux-bridge
   state: up
-  ipv4: {enabled: true, dhcp: false, address: [{ip: %s, prefix-length: 24}]}
+  ipv4: {enabled: true, dhcp: false, address: [{ip: "%s", prefix-length: 24}]}
   bridge:
     options: {stp: {enabled: false}}
     port: [`, name, address)
@@ -70,12 +74,21 @@ interfaces:
 func bridged(name, address string, ports ...string) [][]string {
 	marks := [][]string{
 		{"link {", fmt.Sprintf(`"ifname":%q`, name), `"info_kind":"bridge"`},
-		{"address {", fmt.Sprintf(`"ifname":%q`, name), fmt.Sprintf(`"local":%q`, address)},
+		{"address {", fmt.Sprintf(`"ifname":%q`, name), local(address)},
 	}
 	for _, port := range ports {
 		marks = append(marks, []string{"link {", fmt.Sprintf(`"ifname":%q`, port), fmt.Sprintf(`"master":%q`, name)})
 	}
 	return marks
+}
+
+// local is the mark of an address in the kernel, whatever its last number if
+// that is each node's own.
+func local(address string) string {
+	if network, of := strings.CutSuffix(address, last); of {
+		return `"local":"` + network
+	}
+	return fmt.Sprintf(`"local":%q`, address)
 }
 
 // nic is a NIC with an MTU and an address.
@@ -86,7 +99,7 @@ interfaces:
   type: ethernet
   state: up
   mtu: %d
-  ipv4: {enabled: true, dhcp: false, address: [{ip: %s, prefix-length: 24}]}
+  ipv4: {enabled: true, dhcp: false, address: [{ip: "%s", prefix-length: 24}]}
 `, name, mtu, address)
 }
 
@@ -94,7 +107,7 @@ interfaces:
 func sized(name string, mtu int, address string) [][]string {
 	return [][]string{
 		{"link {", fmt.Sprintf(`"ifname":%q`, name), fmt.Sprintf(`"mtu":%d`, mtu)},
-		{"address {", fmt.Sprintf(`"ifname":%q`, name), fmt.Sprintf(`"local":%q`, address)},
+		{"address {", fmt.Sprintf(`"ifname":%q`, name), local(address)},
 	}
 }
 

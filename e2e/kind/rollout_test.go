@@ -58,7 +58,7 @@ func rollouts() {
 		for _, n := range k.all() {
 			old[n.name] = string(k.awaitHandler(ctx, n, "").UID)
 		}
-		k.create(ctx, manifest("updated", onWorkers, bridge("e2e-br", "10.33.1.1", "eth1"), oneByOne, held))
+		k.create(ctx, manifest("updated", onWorkers, bridge("e2e-br", "10.33.1."+last, "eth1"), oneByOne, held))
 		at := k.awaitOneHeld(ctx, "updated")
 		before := at.checkpoints(ctx)
 		k.kubectl(ctx, "-n", namespace, "rollout", "restart", "ds/nmstate-handler")
@@ -71,7 +71,7 @@ func rollouts() {
 		}
 		for _, w := range []*node{first, second} {
 			k.awaitEnactment(ctx, w, "updated", v1.EnactmentAvailable)
-			w.awaitKernel(ctx, bridged("e2e-br", "10.33.1.1", "eth1")...)
+			w.awaitKernel(ctx, bridged("e2e-br", "10.33.1."+last, "eth1")...)
 		}
 		Expect(at.checkpoints(ctx)).To(Equal(before), "what was held was not applied again")
 	}, SpecTimeout(specTimeout))

@@ -41,8 +41,8 @@ func policies() {
 		for i := range 4 {
 			k.create(ctx, manifest(fmt.Sprintf("several%d", i), onWorkers, bridge(fmt.Sprintf("e2e-br%d", i), fmt.Sprintf("10.32.%d.1", i))))
 		}
-		k.create(ctx, manifest("mtu-first", onWorkers, nic("eth1", 1400, "10.32.10.1"), "priority: 10"))
-		k.create(ctx, manifest("mtu-second", onWorkers, nic("eth1", 1300, "10.32.10.1")))
+		k.create(ctx, manifest("mtu-first", onWorkers, nic("eth1", 1400, "10.32.10."+last), "priority: 10"))
+		k.create(ctx, manifest("mtu-second", onWorkers, nic("eth1", 1300, "10.32.10."+last)))
 		for i := range 4 {
 			k.awaitPolicy(ctx, fmt.Sprintf("several%d", i), v1.PolicyAvailable)
 			for _, w := range k.workers {
@@ -52,7 +52,7 @@ func policies() {
 		k.awaitPolicy(ctx, "mtu-first", v1.PolicyAvailable)
 		k.awaitPolicy(ctx, "mtu-second", v1.PolicyDegraded)
 		for _, w := range k.workers {
-			w.awaitKernel(ctx, sized("eth1", 1400, "10.32.10.1")...)
+			w.awaitKernel(ctx, sized("eth1", 1400, "10.32.10."+last)...)
 		}
 		Eventually(ctx, func(g Gomega) {
 			var messages string
