@@ -90,6 +90,21 @@ func TestDiffOfTwoReports(t *testing.T) {
 	}
 }
 
+// On a node of kind NetworkManager 1.52 had only observed eth0 before.
+func TestAnAddressOfTheKernelThatNetworkManagerMadeAnewIsTheSame(t *testing.T) {
+	reported := func(protocol string) state.State {
+		return parse(t, `{"interfaces":[{"name":"eth0","type":"ethernet","state":"up","ipv6":{"enabled":true,
+			"address":[{"ip":"fe80::42:acff:fe11:4","prefix-length":64`+protocol+`}]}}]}`)
+	}
+	if diff := lines(state.Diff(reported(`,"protocol":"kernel_ll"`), reported(""))); diff != nil {
+		t.Error(diff)
+	}
+	want := []string{"interfaces[eth0].ipv6.address[fe80::42:acff:fe11:4/64].protocol: keepalived is missing"}
+	if diff := cmp.Diff(want, lines(state.Diff(reported(`,"protocol":"keepalived"`), reported("")))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Each is what NetworkManager reported on the lab after a rollback, of a NIC
 // that it had only observed before.
 func TestAProfileThatSaysNothingIsNoDifference(t *testing.T) {

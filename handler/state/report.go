@@ -166,6 +166,12 @@ func inOrder(s State) State {
 		for _, family := range []Family{IPv4, IPv6} {
 			ip := object(one[string(family)])
 			if addresses := objects(ip["address"]); len(addresses) > 0 {
+				for _, address := range addresses {
+					if !isForeign(address) {
+						// NetworkManager makes the kernel's own anew, as nobody's.
+						delete(address, "protocol")
+					}
+				}
 				ip["address"] = sortedBy(addresses, func(a, b map[string]any) int {
 					return cmp.Compare(normalAddress(a), normalAddress(b))
 				})
