@@ -236,9 +236,27 @@ func hasAll(words []string) func(string) bool {
 	}
 }
 
-func ofNoPod(lines []string) []string {
-	of := regexp.MustCompile(podLink)
-	return slices.DeleteFunc(lines, of.MatchString)
+// settled are the lines of a node without those of pods, which come and go, and
+// without what NetworkManager says in its own way of an interface that it has
+// taken over and let go again: who made the addresses that the kernel would make
+// too, and the metric of the routes that follow from addresses.
+func settled(lines []string) []string {
+	pod := regexp.MustCompile(podLink)
+	own := regexp.MustCompile(`("protocol":"kernel_ll"|"noprefixroute":true|"nodad":true),?`)
+	derived, metric := regexp.MustCompile(`^route6? .*"protocol":"kernel"`), regexp.MustCompile(`"metric":\d+,`)
+	var kept []string
+	for _, line := range lines {
+		if pod.MatchString(line) {
+			continue
+		}
+		line = own.ReplaceAllString(line, "")
+		if derived.MatchString(line) {
+			line = metric.ReplaceAllString(line, "")
+		}
+		kept = append(kept, line)
+	}
+	slices.Sort(kept)
+	return kept
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

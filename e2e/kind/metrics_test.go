@@ -40,7 +40,7 @@ func metrics() {
 			Eventually(ctx, func() (string, error) { return k.scrape(ctx, endpoint, may) }).
 				Should(ContainSubstring("rest_client_requests_total"), endpoint)
 			_, err := k.scrape(ctx, endpoint, "made.up")
-			Expect(err).To(MatchError(ContainSubstring("Unauthorized")), endpoint)
+			Expect(err).To(MatchError(ContainSubstring("You must be logged in to the server")), endpoint)
 			_, err = k.scrape(ctx, endpoint, other)
 			Expect(err).To(MatchError(ContainSubstring("Forbidden")), endpoint)
 		}

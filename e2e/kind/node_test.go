@@ -91,7 +91,7 @@ func (n *node) trySnap(ctx context.Context) ([]string, error) {
 		}
 		lines = append(lines, found...)
 	}
-	return ofNoPod(lines), nil
+	return settled(lines), nil
 }
 
 // sweep removes by hand what specs made: profiles and links with their names,
