@@ -86,7 +86,7 @@ interfaces:
 }
 
 // ovs tries for what NetworkManager needs for Open vSwitch.
-const ovs = `ls /usr/lib/*/NetworkManager/*/libnm-device-plugin-ovs.so >/dev/null && test -S /run/openvswitch/db.sock`
+const ovs = `ls /usr/lib/*/NetworkManager/*/libnm-device-plugin-ovs.so /run/openvswitch/db.sock`
 
 // lacks tries something in a network namespace of the node that goes with the
 // try. nil means that it can be done.
@@ -95,13 +95,14 @@ func (n *node) lacks(ctx context.Context, try string) error {
 		return nil
 	}
 	if _, err := n.try(ctx, "unshare", "-n", "sh", "-c", try); err != nil {
-		missing := strings.TrimPrefix(try, pair)
-		return fmt.Errorf("the nodes cannot do it: %s: %s", missing, lastLine(err))
+		return fmt.Errorf("missing: %s (%s)", strings.TrimPrefix(try, pair), lastWords(err))
 	}
 	return nil
 }
 
-func lastLine(err error) string {
+// lastWords are what the command itself said.
+func lastWords(err error) string {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
-	return lines[len(lines)-1]
+	last := lines[len(lines)-1]
+	return last[strings.LastIndex(last, "exit status")+len("exit status N: "):]
 }
