@@ -256,7 +256,7 @@ func settled(lines []string) []string {
 		kept = append(kept, line)
 	}
 	slices.Sort(kept)
-	return kept
+	return slices.Compact(kept)
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
