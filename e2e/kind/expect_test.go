@@ -242,7 +242,7 @@ func hasAll(words []string) func(string) bool {
 // too, and the metric of the routes that follow from addresses.
 func settled(lines []string) []string {
 	pod := regexp.MustCompile(podLink)
-	own := regexp.MustCompile(`("protocol":"kernel_ll"|"noprefixroute":true|"nodad":true),?`)
+	own := regexp.MustCompile(`("protocol":"(kernel_ll|static)"|"noprefixroute":true|"nodad":true),?`)
 	derived, metric := regexp.MustCompile(`^route6? .*"protocol":"kernel"`), regexp.MustCompile(`"metric":\d+,`)
 	var kept []string
 	for _, line := range lines {
