@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -164,6 +165,9 @@ func (f *Facts) noteRead(e Event, r Read) {
 	}
 	if r.Live {
 		f.reads[e.Process]["live "+key] = reading{at: e.At, object: r.Object, live: true}
+		if r.Object != nil {
+			f.reads[e.Process][generationKey(key, r.Object.GetGeneration())] = reading{at: e.At, object: r.Object, live: true}
+		}
 	}
 }
 
@@ -175,6 +179,19 @@ func (f *Facts) lastRead(p *world.Process, like client.Object, name string, live
 	}
 	r, is := f.reads[p][key]
 	return r, is
+}
+
+// readLive tells whether a process has read a generation of an object past its
+// cache, not longer ago than a turn takes: of the controllers' turns, which know
+// nothing of one another, another one may have read a newer one since.
+func (f *Facts) readLive(p *world.Process, like client.Object, name string, generation int64) bool {
+	const turn = time.Minute
+	r, is := f.reads[p][generationKey(kindOf(like)+"/"+name, generation)]
+	return is && f.Elapsed()-r.at <= turn
+}
+
+func generationKey(key string, generation int64) string {
+	return fmt.Sprint("live ", key, "@", generation)
 }
 
 func kindOf(o client.Object) string {

@@ -67,6 +67,9 @@ func proposed(f *Facts, e Event, w Wrote, after *v1.NodeNetworkState) error {
 				continue
 			}
 		}
+		if f.Centralized() && f.readLive(e.Process, &v1.NodeNetworkConfigurationPolicy{}, source.Policy, source.Generation) {
+			continue
+		}
 		return on(after.Name, "generation %d of policy %s is written into its desired state, the policy is not that any more, and it was not read live",
 			source.Generation, source.Policy)
 	}

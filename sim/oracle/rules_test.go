@@ -46,6 +46,16 @@ func TestSlots(t *testing.T) {
 				})
 			},
 		},
+		"two that were granted an older generation begin it as the newer one comes, which allows one": {play: func(s *stage) {
+			s.policy(2)
+			for _, node := range three[:2] {
+				s.wrote("controllers-1", s.enacted(node, 1, v1.EnactmentProgressing), "spec")
+			}
+			s.policy(1).Generation = 2
+			s.wrote("controllers-1", s.enacted("n1", 2, v1.EnactmentProgressing), "spec") // It may be changing already.
+			s.try("n1", change())
+			s.try("n2", change())
+		}},
 		"a node is as before, and its disk is full": {play: func(s *stage) {
 			s.policy(1)
 			s.try("n1", change())
@@ -92,8 +102,11 @@ func retryTogether(s *stage, lower func()) {
 	}
 	lower()
 	s.run(2 * keepsSlot)
-	s.try("n1", change())
-	s.try("n2", change())
+	for _, node := range three[:2] {
+		again := change()
+		again.Sources[0].Generation = s.Look(&v1.NodeNetworkConfigurationPolicy{}, "p").GetGeneration()
+		s.try(node, again)
+	}
 }
 
 func TestBlast(t *testing.T) {
@@ -349,7 +362,28 @@ func TestLive(t *testing.T) {
 			next.Spec.Sources = change().Sources
 			s.wrote("handler/n1", next, "spec")
 		}},
+		"another turn of the controllers has read a newer one since":   {play: readByTwo(true, time.Second)},
+		"the handler has read a newer one since":                       {want: "not that any more", play: readByTwo(false, time.Second)},
+		"the controllers have read it long ago, and a newer one since": {want: "not that any more", play: readByTwo(true, time.Hour)},
 	})
+}
+
+// readByTwo: a policy is read live, then a newer one of the name, and the first one
+// is proposed.
+func readByTwo(central bool, between time.Duration) func(s *stage) {
+	return func(s *stage) {
+		s.central = central
+		first, second := s.policy(1), s.policy(1).DeepCopy()
+		second.Generation = 2
+		s.store(s.nns("n1", true, before, 1))
+		s.tell("n1", Read{Live: true, Like: first, Name: "p", Object: first})
+		s.run(between)
+		s.store(second)
+		s.tell("n1", Read{Live: true, Like: second, Name: "p", Object: second})
+		next := s.nns("n1", true, wanted, 2)
+		next.Spec.Sources = change().Sources
+		s.wrote("handler/n1", next, "spec")
+	}
 }
 
 func TestSuperseded(t *testing.T) {

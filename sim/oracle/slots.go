@@ -22,14 +22,14 @@ type slots struct {
 	// closed are those that were: one that goes on with a newer generation of the
 	// policy keeps its slot, whatever the newer one allows.
 	closed map[types.UID]map[string]slot
-	// granted is what was allowed when a node was granted what it is approved for.
-	granted map[types.UID]map[string]granted
+	// granted is what was allowed when a node was granted a generation.
+	granted map[types.UID]map[granted]int
 }
 
-// granted is a generation, and the limit at its grant.
+// granted is a node, and a generation that it was granted.
 type granted struct {
+	node       string
 	generation int64
-	limit      int
 }
 
 // slot that a node had.
@@ -43,7 +43,7 @@ const keepsSlot = time.Minute
 
 func newSlots() *slots {
 	return &slots{
-		open: map[types.UID]map[string]int{}, closed: map[types.UID]map[string]slot{}, granted: map[types.UID]map[string]granted{},
+		open: map[types.UID]map[string]int{}, closed: map[types.UID]map[string]slot{}, granted: map[types.UID]map[granted]int{},
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *slots) Observe(f *Facts, e Event) error {
 		}
 		source, is := t.Policy()
 		if p := f.policy(source.Policy); is && p != nil && !f.comesBack(p, e.Node) {
-			return s.opened(f, p, e.Node)
+			return s.opened(f, p, e.Node, source.Generation)
 		}
 	case JournalClosed:
 		s.ended(e.Node, f.Elapsed())
@@ -77,22 +77,16 @@ func (s *slots) Observe(f *Facts, e Event) error {
 func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	node, name := nodeAndPolicy(e)
 	p := f.policy(name)
-	if p == nil || !ownedBy(e, p) || s.granted[p.UID][node].generation == e.Spec.ApprovedGeneration {
+	if p == nil || !ownedBy(e, p) {
 		return
 	}
 	if s.granted[p.UID] == nil {
-		s.granted[p.UID] = map[string]granted{}
+		s.granted[p.UID] = map[granted]int{}
 	}
-	limit, _ := f.limit(p)
-	s.granted[p.UID][node] = granted{e.Spec.ApprovedGeneration, limit}
-}
-
-// under is what was allowed when the node was granted the policy as it is.
-func (s *slots) under(p *v1.NodeNetworkConfigurationPolicy, node string) int {
-	if was := s.granted[p.UID][node]; was.generation == p.Generation {
-		return was.limit
+	key := granted{node, e.Spec.ApprovedGeneration}
+	if _, was := s.granted[p.UID][key]; !was {
+		s.granted[p.UID][key], _ = f.limit(p)
 	}
-	return 0
 }
 
 // isOver tells of a node that is as before its change, and whose full disk keeps
@@ -117,7 +111,7 @@ func (s *slots) ended(node string, now time.Duration) {
 	}
 }
 
-func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node string) error {
+func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node string, generation int64) error {
 	nodes := s.open[p.UID]
 	if nodes == nil {
 		nodes = map[string]int{}
@@ -127,7 +121,7 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 	if !known {
 		return nil
 	}
-	limit = max(limit, s.under(p, node))
+	limit = max(limit, s.granted[p.UID][granted{node, generation}])
 	if had := s.closed[p.UID][node]; had.until > 0 && f.Elapsed()-had.until < keepsSlot {
 		limit = max(limit, had.limit)
 	}
