@@ -51,6 +51,9 @@ func (r *Reconciler) givesUp(ctx context.Context, g *gathered, d desired.Decisio
 	if d.Spec == nil {
 		return true, nil
 	}
+	if len(d.GivesUp) == 1 && d.GivesUp[0] == d.Spec.Policy {
+		return true, nil // The policy itself, which was read live, wants something else.
+	}
 	for _, policy := range d.GivesUp {
 		name := v1.EnactmentName(g.input.Node, policy)
 		var live v1.NodeNetworkConfigurationEnactment
