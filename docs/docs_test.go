@@ -24,7 +24,7 @@ import (
 func texts(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, pattern := range []string{"*.md", "../*.md", "../hack/adr/*.md", "../sim/*.md"} {
+	for _, pattern := range []string{"*.md", "../*.md", "../hack/adr/*.md", "../sim/*.md", "../kind/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,8 @@
 #
 #   kind/docker.sh start   find one that answers, or start our own (root); prints
 #                          its DOCKER_HOST, or nothing where docker finds it alone
-#   kind/docker.sh find    the same, but starts nothing
+#   kind/docker.sh find    the same, but starts nothing, unless our own was killed:
+#                          only docker ends what runs in it in good order
 #   kind/docker.sh stop    end our own, unless containers run in it, and take away
 #                          what it left on the machine; images stay in the cache
 #
@@ -159,7 +160,7 @@ stop() {
 # take_away removes what a dockerd leaves on the machine when it ends or is killed.
 take_away() {
 	local kind name value mount controller
-	awk -v run="$dir/run/" -v lib="$dir/lib/" 'index($2, run) == 1 || index($2, lib) == 1 { print $2 }' /proc/mounts | sort -r |
+	awk -v dir="$dir/" 'index($2, dir) == 1 { print $2 }' /proc/mounts | sort -r |
 		while read -r mount; do umount -l "$mount" || true; done
 	rm -rf "$dir/run" "$dir/docker.sock" "$dir/dockerd.pid"
 	for controller in /sys/fs/cgroup /sys/fs/cgroup/*; do
@@ -184,7 +185,10 @@ take_away() {
 
 case ${1:-} in
 start) start ;;
-find) command -v docker >/dev/null && find_one ;;
+find)
+	command -v docker >/dev/null || exit 2
+	find_one || { [ -e "$before" ] && [ "$(id -u)" = 0 ] && start; }
+	;;
 stop) stop ;;
 *)
 	sed -n '2,/^set /{ s/^# \{0,1\}//; /^set /d; p }' "$0" >&2

@@ -84,7 +84,8 @@ pod_images() {
 
 # lay_node ROOT
 lay_node() {
-	cp -a "$base" "$1"
+	mkdir "$1"
+	cp -a "$base/." "$1/"
 	cp -R --no-preserve=mode,ownership "$(kind_files)/." "$1/"
 	mkdir -p "$1/opt/cni/bin" "$1/kind/images"
 	cp -L "$programs"/{containerd,containerd-shim-runc-v2,ctr,crictl} "$1/usr/local/bin/"
