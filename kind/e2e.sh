@@ -39,11 +39,12 @@ over() {
 }
 
 suite() {
-	local line
+	local line colour=()
+	[ -t 1 ] || colour=(-ginkgo.no-color)
 	while read -r line; do export "${line?}"; done < <(kind/kind.sh env)
 	rm -rf "$artifacts"
 	mkdir -p "$artifacts"
-	PATH=$KIND_BIN:$PATH go test ./e2e/kind/... -count 1 -timeout 45m -v -ginkgo.v \
+	PATH=$KIND_BIN:$PATH go test ./e2e/kind/... -count 1 -timeout 45m -v -ginkgo.v "${colour[@]}" \
 		-ginkgo.junit-report="$artifacts/junit.xml" ${FOCUS:+-ginkgo.focus "$FOCUS"}
 }
 
