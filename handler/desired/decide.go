@@ -54,6 +54,7 @@ func Decide(in Input) Decision {
 	for _, m := range t.members {
 		t.byName[m.name] = m
 	}
+	t.forfeit()
 	t.land()
 	t.moveOn()
 	t.plan()
