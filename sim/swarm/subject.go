@@ -44,17 +44,17 @@ func subjects() []subject {
 			return interfaces(with(link("bond0", "bond"),
 				tree{"link-aggregation": tree{"mode": pick(r, "active-backup", "balance-rr"), "port": ports}}, maybe(r, "ipv4", dhcp())))
 		}},
-		{what: "a VLAN", state: func(r *rand.Rand) tree {
+		{what: "a VLAN", node: true, state: func(r *rand.Rand) tree {
 			return interfaces(with(link("eth1.100", "vlan"), tree{"vlan": tree{"base-iface": "eth1", "id": 100}},
-				maybe(r, "ipv4", static("203.0.113.9"))))
+				maybe(r, "ipv4", static("203.0.113.{{ var.number }}"))))
 		}},
-		{what: "a bridge", state: func(r *rand.Rand) tree {
+		{what: "a bridge", node: true, state: func(r *rand.Rand) tree {
 			b := bridge(pick(r, "eth1", "eth2"), chance(r, 50))
 			if chance(r, 30) { // It becomes a trunk of all VLANs.
 				b["port"] = items{tree{"name": "eth1"}}
 			}
 			return interfaces(with(link("br1", "linux-bridge"), tree{"bridge": b},
-				maybe(r, "ipv4", pick(r, dhcp(), static("198.51.100.201")))))
+				maybe(r, "ipv4", pick(r, dhcp(), static("198.51.101.{{ var.number }}")))))
 		}},
 		{what: "a VXLAN", state: func(r *rand.Rand) tree {
 			return interfaces(with(link("vxlan7", "vxlan"),
