@@ -76,7 +76,7 @@ func (w atWork) note(target string, now time.Duration, f Fault) {
 			continue
 		}
 		s := w[target][class]
-		s.last, s.ever = now, true
+		s.last, s.ever = now+f.trails(), true
 		switch {
 		case f.End:
 			s.active--
@@ -85,6 +85,16 @@ func (w atWork) note(target string, now time.Duration, f Fault) {
 		}
 		w[target][class] = s
 	}
+}
+
+// trails is how long a fault is felt after its end: what was late arrives in its
+// order, and what comes after it waits.
+func (f Fault) trails() time.Duration {
+	const latest = 2 * time.Minute // sim/fault: arguments of stale-reads.
+	if f.Kind == "stale-reads" && f.End {
+		return latest
+	}
+	return 0
 }
 
 // last is when a fault of one of the classes was at work on the target or the

@@ -97,8 +97,12 @@ func (g *grant) applied(f *Facts, node string, source v1.Source) error {
 	return fmt.Errorf("policy %s: generation %d is applied, and it is %s there", source.Policy, source.Generation, told)
 }
 
-// granteeOf tells an enactment from one of another policy of the same name.
+// granteeOf tells an enactment from one of another policy of the same name; of one
+// whose policy is deleted the garbage collector leaves the Node.
 func granteeOf(e *v1.NodeNetworkConfigurationEnactment) string {
+	if e.UID != "" {
+		return string(e.UID)
+	}
 	for _, owner := range e.OwnerReferences {
 		if owner.Kind == "NodeNetworkConfigurationPolicy" {
 			return e.Name + " " + string(owner.UID)

@@ -159,9 +159,9 @@ func waitsForNeighbours(e *v1.NodeNetworkConfigurationEnactment) bool {
 func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
 	held := false
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
-		has := e.Spec.ApprovedGeneration == p.Generation ||
-			e.Spec.ApprovedGeneration > 0 && f.isAway(node) && (conditionIs(e.Status.Conditions, v1.EnactmentProgressing) ||
-				e.Status.PolicyGeneration < e.Spec.ApprovedGeneration)
+		has := e.Spec.ApprovedGeneration == p.Generation || f.isAway(node) && (conditionIs(e.Status.Conditions, v1.EnactmentProgressing) ||
+			e.Status.PolicyGeneration <= e.Spec.ApprovedGeneration && !conditionIs(e.Status.Conditions, v1.EnactmentFailing) &&
+				!conditionIs(e.Status.Conditions, v1.EnactmentAborted))
 		held = held || policy == p.Name && has &&
 			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && (f.isAway(node) || waitsForNeighbours(e))
 	})
@@ -170,8 +170,10 @@ func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
 
 // holds tells whether the rollout of a policy waits for a person.
 func (f *Facts) holds(p *v1.NodeNetworkConfigurationPolicy) bool {
-	if rules := p.Spec.Rollout; rules != nil && rules.Paused {
-		return true // A policy that is Degraded does not say so.
+	// A policy that is Degraded does not say so.
+	if rules := p.Spec.Rollout; rules != nil && (rules.Paused || rules.PauseAfterCanary && rules.Canary != nil &&
+		p.Status.Counts.Available >= *rules.Canary && conditionIs(p.Status.Conditions, v1.PolicyDegraded)) {
+		return true
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == v1.Reconciling && c.Status == "True" && c.Reason == v1.ReasonPaused {

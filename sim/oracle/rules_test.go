@@ -291,6 +291,22 @@ func TestLivenessOfWhoWaitsForANodeOutOfReach(t *testing.T) {
 	judge(t, func() Oracle { return liveness{} }, three[:2], map[string]history{
 		"it has the only slot":        {play: func(s *stage) { waits(s, true) }},
 		"it is in reach, and goes on": {want: "node n1 is not done", play: func(s *stage) { waits(s, false) }},
+		"it begins no more, since a policy takes its place": {play: func(s *stage) {
+			waits(s, true)
+			s.store(s.enacted("n2", 1, v1.EnactmentPending))
+		}},
+		"it has failed, so it has no slot of the newer one": {want: "node n1 is not done", play: func(s *stage) {
+			waits(s, true)
+			s.store(s.enacted("n2", 1, v1.EnactmentFailing))
+		}},
+		"the rollout is paused after its canary, and another node fails": {play: func(s *stage) {
+			waits(s, true)
+			s.store(s.enacted("n2", 1, v1.EnactmentFailing))
+			p, canary := s.policy(1), int32(1)
+			p.Generation, p.Status.ObservedGeneration, p.Status.Counts = 2, 2, v1.PolicyCounts{Available: 1}
+			p.Spec.Rollout = &v1.Rollout{Canary: &canary, PauseAfterCanary: true}
+			p.Status.Conditions = []v1.Condition{{Type: v1.PolicyDegraded, Status: metav1.ConditionTrue}}
+		}},
 		"it was told to wait, and cannot say so": {play: func(s *stage) {
 			waits(s, true)
 			aborted := s.enacted("n2", 1, v1.EnactmentAborted)
