@@ -56,6 +56,19 @@ func TestSlots(t *testing.T) {
 			s.try("n1", change())
 			s.try("n2", change())
 		}},
+		"one was refused and goes on with a newer generation, which allows one": {play: func(s *stage) { refusedAndGoesOn(s, time.Second) }},
+		"one was refused long ago and begins a newer generation, which allows one": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { refusedAndGoesOn(s, 2*keepsSlot) },
+		},
+		"what was about to leave comes back everywhere": {play: func(s *stage) {
+			s.policy(1).Generation = 3
+			for _, node := range three[:2] {
+				had := s.enacted(node, 1, v1.EnactmentPending)
+				had.Status.Committed = &v1.CommittedPolicy{Generation: 1}
+				s.store(had)
+				s.try(node, change())
+			}
+		}},
 		"a node is as before, and its disk is full": {play: func(s *stage) {
 			s.policy(1)
 			s.try("n1", change())
@@ -107,6 +120,24 @@ func retryTogether(s *stage, lower func()) {
 		again.Sources[0].Generation = s.Look(&v1.NodeNetworkConfigurationPolicy{}, "p").GetGeneration()
 		s.try(node, again)
 	}
+}
+
+// refusedAndGoesOn has a node changing under an edit that lets another one begin,
+// which is refused, and under one that lets a single one.
+func refusedAndGoesOn(s *stage, after time.Duration) {
+	s.policy(1)
+	s.wrote("controllers-1", s.enacted("n1", 1, v1.EnactmentProgressing), "spec")
+	s.try("n1", change())
+	s.policy(2).Generation = 2
+	s.wrote("controllers-1", s.enacted("n2", 2, v1.EnactmentProgressing), "spec")
+	refused, next := change(), change()
+	refused.Sources[0].Generation, next.Sources[0].Generation = 2, 3
+	s.hosts["n2"].entry = refused
+	s.close("n2", v1.TransactionRefused)
+	s.policy(1).Generation = 3
+	s.run(after)
+	s.wrote("controllers-1", s.enacted("n2", 3, v1.EnactmentProgressing), "spec")
+	s.try("n2", next)
 }
 
 func TestBlast(t *testing.T) {

@@ -57,11 +57,12 @@ func (s *slots) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		source, is := t.Policy()
-		if p := f.policy(source.Policy); is && p != nil && !f.comesBack(p, e.Node) {
+		if p := f.policy(source.Policy); is && p != nil && !f.comesBack(p, e.Node, source.Generation) {
 			return s.opened(f, p, e.Node, source.Generation)
 		}
 	case JournalClosed:
 		s.ended(e.Node, f.Elapsed())
+		s.refused(f, e.Node, what.Record.Last)
 	case CheckpointEnded:
 		if what.How == Committed { // A full disk may keep the journal open.
 			s.ended(e.Node, f.Elapsed())
@@ -104,11 +105,32 @@ func (s *slots) ended(node string, now time.Duration) {
 			continue
 		}
 		delete(nodes, node)
-		if s.closed[policy] == nil {
-			s.closed[policy] = map[string]slot{}
-		}
-		s.closed[policy][node] = slot{limit, now}
+		s.keeps(policy, node, slot{limit, now})
 	}
+}
+
+// refused: an attempt that came to no checkpoint. The node keeps its slot as well.
+func (s *slots) refused(f *Facts, node string, last *v1.Transaction) {
+	if last == nil || last.Result != v1.TransactionRefused {
+		return
+	}
+	p := f.policy(last.Policy)
+	if p == nil {
+		return
+	}
+	for _, source := range last.Sources {
+		limit, was := s.granted[p.UID][granted{node, source.Generation}]
+		if source.Policy == last.Policy && was {
+			s.keeps(p.UID, node, slot{limit, f.Elapsed()})
+		}
+	}
+}
+
+func (s *slots) keeps(policy types.UID, node string, had slot) {
+	if s.closed[policy] == nil {
+		s.closed[policy] = map[string]slot{}
+	}
+	s.closed[policy][node] = had
 }
 
 func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node string, generation int64) error {
@@ -143,10 +165,11 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 }
 
 // comesBack: the node has had this generation, which gave way to a policy that is
-// gone now. Like a removal, that is no rollout: all nodes do it at once.
-func (f *Facts) comesBack(p *v1.NodeNetworkConfigurationPolicy, node string) bool {
+// gone now, or was about to leave with a selector that is edited back. Like a
+// removal, that is no rollout: all nodes do it at once.
+func (f *Facts) comesBack(p *v1.NodeNetworkConfigurationPolicy, node string, generation int64) bool {
 	e := f.enactment(node, p.Name)
-	return e != nil && e.Status.Committed != nil && e.Status.Committed.Generation == p.Generation
+	return e != nil && e.Status.Committed != nil && e.Status.Committed.Generation == generation
 }
 
 // limit is how many nodes may be changing for a policy: whole numbers as they
@@ -213,7 +236,7 @@ func (b *blast) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		source, is := t.Policy()
-		if p := f.policy(source.Policy); is && p != nil && p.Generation == source.Generation && !f.comesBack(p, e.Node) {
+		if p := f.policy(source.Policy); is && p != nil && p.Generation == source.Generation && !f.comesBack(p, e.Node, source.Generation) {
 			return b.began(f, p, e.Node)
 		}
 	case CheckpointEnded:
