@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -105,6 +106,7 @@ func (p *people) manage() {
 // these put their own back.
 func (p *people) byHand() {
 	node, at := p.node(), p.time(0)
+	itself := slices.IndexFunc(p.cluster.Nodes, func(n Node) bool { return n.Name == node })
 	s := p.subject()
 	var document tree
 	what := s.what
@@ -112,7 +114,7 @@ func (p *people) byHand() {
 		bad := pick(p.r, mistakes()...)
 		document, what = bad.state(p.r), "bad: "+bad.what
 	} else {
-		document = literal(s.state(p.r), p.cluster.Nodes[0].Address)
+		document = literal(s.state(p.r), p.cluster.Nodes[itself].Address)
 	}
 	raw, err := json.Marshal(document)
 	if err != nil {
