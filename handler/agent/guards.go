@@ -80,8 +80,14 @@ func (a *Agent) awaitConfirmation(ctx context.Context) {
 	shortCtx, cancel := deadline.After(ctx, a.Clock, askAttempt)
 	defer cancel()
 	nns, err := a.nodeState(shortCtx)
-	if err != nil || nns == nil {
-		logf.FromContext(ctx).V(1).Info("the confirmation cannot be read now", "cause", fmt.Sprint(err))
+	switch {
+	case err != nil:
+		logf.FromContext(ctx).V(1).Info("the confirmation cannot be read now", "cause", err.Error())
+		return
+	case nns == nil:
+		// With its Node, mostly. One that comes back is made anew at once, not
+		// after the minutes that a person would have had.
+		a.step(ctx, txn.Unwanted{Reason: "the NodeNetworkState is gone, so nobody can confirm the change"})
 		return
 	}
 	a.stepIfUnwanted(ctx, nns)

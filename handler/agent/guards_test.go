@@ -173,6 +173,18 @@ func TestAnEditEndsTheWaitForAPerson(t *testing.T) {
 	}
 }
 
+// As when its Node is deleted while a change waits.
+func TestTheEndOfTheNodeNetworkStateEndsTheWaitForAPerson(t *testing.T) {
+	n := newNode(t)
+	n.handler()
+	n.wantProbed(2, "p", "", person)
+	n.asked(2)
+	if err := n.api.Delete(t.Context(), n.get()); err != nil {
+		t.Fatal(err)
+	}
+	n.until("the change is taken back", func() bool { return !n.host.has("br2") })
+}
+
 // The API server may be out of reach for the handler and not for the person.
 func TestAWaitForAPersonThatCannotBeReportedGoesOn(t *testing.T) {
 	n := newNode(t)
