@@ -141,8 +141,9 @@ func (c *cluster) awaitState(ctx context.Context, n *node, kind v1.ConditionType
 	return nns
 }
 
-// awaitHeld waits until the change of a node waits for a person.
-func (c *cluster) awaitHeld(ctx context.Context, n *node, policy string) {
+// awaitHeld waits until a change of a node that began since then waits for a
+// person.
+func (c *cluster) awaitHeld(ctx context.Context, n *node, policy string, since time.Time) {
 	GinkgoHelper()
 	Eventually(ctx, func(g Gomega) {
 		nns, err := c.state(ctx, n)
@@ -150,6 +151,7 @@ func (c *cluster) awaitHeld(ctx context.Context, n *node, policy string) {
 		g.Expect(nns.Status.Transaction).NotTo(BeNil())
 		g.Expect(nns.Status.Transaction.Message).To(And(HavePrefix("waiting for confirmation"), ContainSubstring(policy)))
 		g.Expect(nns.Status.Transaction.Phase).To(Equal("Probing"))
+		g.Expect(nns.Status.Transaction.Since.Time).To(BeTemporally(">=", since.Truncate(time.Second)))
 	}).Should(Succeed())
 }
 
