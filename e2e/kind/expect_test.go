@@ -244,8 +244,8 @@ func hasAll(words []string) func(string) bool {
 // too, who made routes, and the metric of those that follow from addresses.
 func settled(lines []string) []string {
 	pod := regexp.MustCompile(podLink)
-	own := regexp.MustCompile(`("protocol":"(kernel_ll|static)"|"noprefixroute":true|"nodad":true|"inet6_addr_gen_mode":"[a-z0-9]*"),?`)
-	derived, metric := regexp.MustCompile(`^route6? .*"protocol":"kernel"`), regexp.MustCompile(`"metric":\d+,`)
+	own := regexp.MustCompile(`,("protocol":"(kernel_ll|static)"|"noprefixroute":true|"nodad":true|"inet6_addr_gen_mode":"[a-z0-9]*")`)
+	derived, metric := regexp.MustCompile(`^route6? .*"protocol":"kernel"`), regexp.MustCompile(`,"metric":\d+`)
 	var kept []string
 	for _, line := range lines {
 		if pod.MatchString(line) {
