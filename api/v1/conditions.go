@@ -92,4 +92,6 @@ const (
 	ReasonInSync                    ConditionReason = "InSync"
 	ReasonDriftFound                ConditionReason = "DriftFound"
 	ReasonNetworkManagerUnavailable ConditionReason = "NetworkManagerUnavailable"
+	// ReasonNetworkManagerTooOld: the node is reported and never changed.
+	ReasonNetworkManagerTooOld ConditionReason = "NetworkManagerTooOld"
 )

@@ -122,6 +122,10 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	a.entry.Removal = isRemoval(nns, committed)
 	change := a.guarded(nns, txn.Change{Generation: nns.Generation, Hash: hash, Policy: policy})
 
+	if old := a.tooOld(ctx); old != "" {
+		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: old})
+		return 0, nil
+	}
 	desired, err := state.ParseDesired(nns.Spec.DesiredState.Raw)
 	if err == nil {
 		err = v1.CheckProbes("spec.probes", nns.Spec.Probes)

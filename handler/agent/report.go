@@ -83,7 +83,11 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, reason, "reading the node's network: "+err.Error())
 		return nil
 	}
-	a.setCondition(status, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, "")
+	if old := a.tooOld(ctx); old != "" {
+		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, v1.ReasonNetworkManagerTooOld, old)
+	} else {
+		a.setCondition(status, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, "")
+	}
 	if a.HostVersion != nil {
 		status.HostNetworkManagerVersion = a.HostVersion(ctx)
 	}

@@ -1,0 +1,54 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
+	n := newNode(t)
+	var updated atomic.Bool
+	a, _ := n.handler(func(o *Options) {
+		o.HostVersion = func(context.Context) string {
+			if updated.Load() {
+				return "1.52.1"
+			}
+			return "1.40.16"
+		}
+	})
+
+	n.want(2, "p", "br0")
+	got := n.outcome(2)
+	if got.Result != v1.TransactionRefused || got.Final || !strings.Contains(got.Message, "NetworkManager 1.40.16 is too old") {
+		t.Errorf("outcome = %+v", got)
+	}
+	available := func() v1.Condition {
+		for _, c := range n.get().Status.Conditions {
+			if c.Type == v1.StateAvailable {
+				return c
+			}
+		}
+		return v1.Condition{}
+	}
+	if c := available(); c.Status != metav1.ConditionFalse || c.Reason != v1.ReasonNetworkManagerTooOld {
+		t.Errorf("Available = %+v", c)
+	}
+	if n.get().Status.CurrentState.IsZero() {
+		t.Error("what the node has is not reported")
+	}
+
+	updated.Store(true)
+	n.want(3, "p", "br0", "br1")
+	if got := n.outcome(3); got.Result != v1.TransactionCommitted {
+		t.Errorf("outcome once it is new enough = %+v", got)
+	}
+	a.inbox.setDirty(true)
+	a.poke()
+	n.until("the node is Available", func() bool { return available().Status == metav1.ConditionTrue })
+}
