@@ -143,6 +143,9 @@ func (c *cluster) beInstalled(ctx context.Context) {
 	if c.isInstalled {
 		return
 	}
+	for _, n := range c.all() {
+		n.appliedBefore = n.checkpoints(ctx)
+	}
 	started := time.Now()
 	c.apply(ctx, "deploy")
 	c.awaitReported(ctx)

@@ -24,7 +24,7 @@ func connectivity() {
 		gaps := watch.stop(ctx)
 		Expect(gaps).To(HaveLen(1), "the node was away once: %v", gaps)
 		Expect(gaps[0]).To(BeNumerically(">", window*time.Second/2), "the node was really away")
-		told.say(fmt.Sprintf("outage of a policy that cuts a node off, from outside (probe window %d s)", window), seconds(gaps[0]))
+		told.say(fmt.Sprintf("outage of a policy that cuts a node off, from outside (probe window %d s)", window), gaps.String())
 
 		enactment, err := k.enactment(ctx, w, "cut-off")
 		Expect(err).NotTo(HaveOccurred())
@@ -43,7 +43,7 @@ func connectivity() {
 		watch := w.watchFrom(ctx, k.control)
 		k.become(ctx, manifest("default", on(w), state, reverting), "default", []*node{w}, bridged("e2e-default", address, "eth0")...)
 		gaps := watch.stop(ctx)
-		told.say("outage while the NIC of the API server moves under a bridge, from outside", fmt.Sprint(gaps))
+		told.say("outage while the NIC of the API server moves under a bridge, from outside", gaps.String())
 
 		k.delete(ctx, "default")
 		k.kubectl(ctx, "wait", "nnce", v1.EnactmentName(w.name, "default"), "--for=delete", "--timeout=3m")

@@ -54,7 +54,7 @@ func handlers() {
 		k.awaitEnactment(ctx, w, "cut-off", v1.EnactmentFailing)
 		gaps := watch.stop(ctx)
 		Expect(gaps).NotTo(BeEmpty(), "the node was really away")
-		told.say(fmt.Sprintf("outage where the handler is killed meanwhile (probe window %d s)", window), fmt.Sprint(gaps))
+		told.say(fmt.Sprintf("outage where the handler is killed meanwhile (probe window %d s)", window), gaps.String())
 		w.awaitSame(ctx, before)
 		Expect(w.openCheckpoints(ctx)).To(Equal(noCheckpoint))
 		k.awaitHandler(ctx, w, "")

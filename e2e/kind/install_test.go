@@ -97,4 +97,17 @@ func uninstalled() {
 			n.sweep(ctx)
 		}
 	}, SpecTimeout(specTimeout))
+
+	It("and installed again finds the nodes as they are, with what is in the handlers' folders, and applies nothing", func(ctx SpecContext) {
+		for _, n := range k.all() {
+			nns := k.mustState(ctx, n)
+			Expect(nns.Spec.Sources).To(BeEmpty())
+			Expect(nns.Status.Drift).To(BeEmpty())
+			_, failing := said(nns.Status.Conditions, v1.StateFailing)
+			Expect(failing).To(BeFalse(), all(nns.Status.Conditions))
+			Expect(n.checkpoints(ctx)).To(Equal(n.appliedBefore), "applies on %s", n.name)
+		}
+		w := k.workers[0]
+		k.become(ctx, manifest("again", on(w), bridge("e2e-br", "10.30.3.1")), "again", []*node{w}, bridged("e2e-br", "10.30.3.1")...)
+	}, SpecTimeout(specTimeout))
 }

@@ -26,6 +26,8 @@ type node struct {
 	name string
 	// pristine is the kernel before any policy.
 	pristine []string
+	// appliedBefore are the node's checkpoints when the product was installed.
+	appliedBefore int
 }
 
 // try runs a command on the node and returns what it prints.

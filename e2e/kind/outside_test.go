@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,16 +87,37 @@ func (o *outside) end(ctx context.Context) {
 	o.cmd = nil
 }
 
+// outage is what was seen from outside.
+type outage []time.Duration
+
+func (o outage) String() string {
+	switch len(o) {
+	case 0:
+		return fmt.Sprintf("none longer than %s", outageFrom)
+	case 1:
+		return seconds(o[0])
+	}
+	var all []string
+	for _, gap := range o {
+		all = append(all, seconds(gap))
+	}
+	return strings.Join(all, ", then ")
+}
+
+// outageFrom is how long no answer may be, on a machine with much to do, without
+// being an outage.
+const outageFrom = 5 * pingInterval
+
 // stop waits for one more answer, ends the pings, and tells the times without
-// an answer: those that are longer than five lost ones.
-func (o *outside) stop(ctx context.Context) []time.Duration {
+// an answer.
+func (o *outside) stop(ctx context.Context) outage {
 	GinkgoHelper()
 	before := o.count()
 	Eventually(ctx, o.count).Should(BeNumerically(">", before), "%s answers %s again", o.to.name, o.from.name)
 	o.end(ctx)
-	var gaps []time.Duration
+	var gaps outage
 	for i := 1; i < len(o.answers); i++ {
-		if gap := o.answers[i].Sub(o.answers[i-1]); gap > 5*pingInterval {
+		if gap := o.answers[i].Sub(o.answers[i-1]); gap > outageFrom {
 			gaps = append(gaps, gap)
 		}
 	}
