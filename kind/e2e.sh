@@ -4,6 +4,7 @@
 #
 #   kind/e2e.sh [FLAG...]     flags are kind.sh's; see kind/kind.sh --help
 #   FOCUS=REGEXP kind/e2e.sh  only the specs whose names match
+#   LABELS='rollout || node' kind/e2e.sh  only the specs with these labels
 #   KEEP=1 kind/e2e.sh        the cluster stays, for a look and for the next run
 #
 # A cluster of this checkout that stands is taken and left standing. Results are
@@ -45,7 +46,7 @@ suite() {
 	rm -rf "$artifacts"
 	mkdir -p "$artifacts"
 	PATH=$KIND_BIN:$PATH go test ./e2e/kind/... -count 1 -timeout 45m -v -ginkgo.v "${colour[@]}" \
-		-ginkgo.junit-report="$artifacts/junit.xml" ${FOCUS:+-ginkgo.focus "$FOCUS"}
+		-ginkgo.junit-report="$artifacts/junit.xml" ${FOCUS:+-ginkgo.focus "$FOCUS"} ${LABELS:+-ginkgo.label-filter "$LABELS"}
 }
 
 flags=("$@")
