@@ -131,6 +131,10 @@ func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
 		last.RetryAfter = reported(a.Clock.Now())
 	}
 	a.record.Last = &last
+	a.outage = outage{}
+	if last.Final && len(last.Sources) > 0 && outcome.Result != v1.TransactionRefused {
+		a.outage = outage{hash: outcome.Change.Hash, sources: last.Sources}
+	}
 }
 
 // supersededPause keeps a turn with a stale cache from beginning again and
