@@ -169,8 +169,8 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 		return nil
 	}
 	before := b.failed[key]
-	if before.times > 0 && before.generation == last.Generation {
-		return nil
+	if before.times > 0 && (before.generation == last.Generation || before.began.Equal(last.Since.Time)) {
+		return nil // Told again, or of a newer generation that wants what failed.
 	}
 	b.failed[key] = failures{before.times + 1, e.At, b.began[e.Node].at, last.Since.Time, last.Generation}
 	least := before.wait()
