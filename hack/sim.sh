@@ -6,8 +6,7 @@
 #   swarm     2,000 seeds, and which faults were at work in which phases
 #   sweep     every port call of scenarios failed, stalled and crashed
 #   branches  which functions of production code the swarm never reaches
-#   mutants   bugs that are planted are found (not among the stages that run
-#             without being named: it builds the simulator once for each)
+#   mutants   bugs that are planted are found; the simulator is built for each
 #
 # Scenarios are tests of sim/scenario.
 #

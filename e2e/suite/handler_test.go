@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -148,7 +149,10 @@ func (f *fleet) heldInProbing(ctx context.Context, n *lab.Node) {
 	Expect(f.CutAPI(ctx)).To(Succeed())
 	log.until(ctx, string(txn.Probing))
 	awaitKernel(ctx, n, bridged("203.0.113.10")...)
-	time.Sleep(500 * time.Millisecond) // the other guards pass
+	Eventually(ctx, func() ([]string, error) {
+		_, err := log.entered()
+		return log.passed, err
+	}).WithTimeout(patience).WithPolling(10*time.Millisecond).Should(ContainElements(txn.ReadBack, txn.Foreign, probe.DefaultGateway), "the other guards")
 }
 
 // where tells in which phase the handler was killed: the last one told, and

@@ -23,8 +23,8 @@ type follower struct {
 	path   string
 	offset int64
 	rest   []byte
-	// seen are all phases since follow.
-	seen []string
+	// seen are all phases since follow, passed the guards.
+	seen, passed []string
 }
 
 // follow starts at the present end of the log.
@@ -57,9 +57,15 @@ func (f *follower) entered() ([]string, error) {
 			return phases, err
 		}
 		f.rest = after
-		var said struct{ Msg, Phase string }
-		if json.Unmarshal(line, &said) == nil && said.Msg == "transaction" {
+		var said struct{ Msg, Phase, Guard string }
+		if json.Unmarshal(line, &said) != nil {
+			continue
+		}
+		switch said.Msg {
+		case "transaction":
 			phases = append(phases, said.Phase)
+		case "guard passed":
+			f.passed = append(f.passed, said.Guard)
 		}
 	}
 }

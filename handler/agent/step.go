@@ -35,6 +35,9 @@ func (a *Agent) step(ctx context.Context, e txn.Event) {
 		logf.FromContext(ctx).Info("transaction", "phase", next.Phase, "from", before.Phase,
 			"generation", a.entryOr(next).Generation, "policy", a.entryOr(next).Policy, "cause", causeOf(next))
 	}
+	if passed, is := e.(txn.ProbePassed); is && before.Phase == txn.Probing {
+		logf.FromContext(ctx).Info("guard passed", "guard", passed.Name, "policy", before.Change.Policy)
+	}
 	for _, effect := range effects {
 		a.perform(ctx, effect)
 	}
