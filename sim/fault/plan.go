@@ -138,10 +138,27 @@ func Draw(shape Shape, stream func(name string) *rand.Rand) Plan {
 			plan = append(plan, kind.draw(r, shape))
 		}
 	}
+	workAside(plan, stream("fault/work-aside"))
 	for i := range plan {
 		plan[i].ID = i + 1
 	}
 	return plan
+}
+
+// workAside has half of the hands at work while a node is set aside: that is what
+// people set it aside for.
+func workAside(plan Plan, r *rand.Rand) {
+	for _, aside := range plan {
+		if aside.Kind != "node-set-aside" || aside.Call != "" {
+			continue
+		}
+		for i := range plan {
+			if hand := &plan[i]; hand.Kind == "drift" && r.IntN(2) == 0 {
+				hand.Target, hand.Call, hand.Nth, hand.Delay = aside.Target, "", 0, 0
+				hand.At = drawn(r, aside.At, aside.At+aside.For)
+			}
+		}
+	}
 }
 
 // Sites are the calls at which faults begin, those of a transaction. They stand

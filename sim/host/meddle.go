@@ -153,41 +153,64 @@ func (h *Host) RemoveLink(name string) bool {
 func (h *Host) NeighboursChanged() { h.changed() }
 
 // Drift changes something that NetworkManager does not mend, by chance: the MTU
-// or an address of a link that it manages, or a route. It says what; empty for
-// nothing to change. It never cuts the host off: what no policy owns nobody
-// would put right again.
-func (h *Host) Drift(r *rand.Rand) string {
-	var links []*Link
+// or an address of a link that it manages, or a route by it; mostly of one of the
+// named links, if there is any. It says what; empty for nothing to change. It never
+// cuts the host off: what no policy owns nobody would put right again.
+func (h *Host) Drift(r *rand.Rand, named ...string) string {
+	var links, known []*Link
 	for _, l := range h.kernel.links {
-		if !l.Foreign && !l.userspace() && l.Type != "loopback" && l.Up {
-			links = append(links, l)
+		if l.Foreign || l.userspace() || l.Type == "loopback" || !l.Up {
+			continue
 		}
+		links = append(links, l)
+		if slices.Contains(named, l.Name) {
+			known = append(known, l)
+		}
+	}
+	if len(known) > 0 && r.IntN(4) > 0 {
+		links = known
 	}
 	if len(links) == 0 {
 		return ""
 	}
-	l := links[r.IntN(len(links))]
-	spare := slices.DeleteFunc(slices.Clone(h.kernel.routes), func(route Route) bool { return route.IsDefault() || route.Protocol == Kernel })
-	switch n := r.IntN(4); {
-	case n == 0 && len(l.Addresses) > 0 && !h.leadsOut(l):
-		gone := l.Addresses[r.IntN(len(l.Addresses))].Prefix
-		h.RemoveAddress(l.Name, gone)
-		return fmt.Sprintf("address %s of %s removed by hand", gone, l.Name)
-	case n == 1 && l.Controller == "":
-		added := netip.PrefixFrom(netip.AddrFrom4([4]byte{203, 0, 113, byte(1 + r.IntN(250))}), 32)
-		h.AddAddress(l.Name, added)
-		return fmt.Sprintf("address %s of %s added by hand", added, l.Name)
-	case n == 2 && len(spare) > 0:
-		to := spare[r.IntN(len(spare))].To
-		h.RemoveRoute(to)
-		return fmt.Sprintf("route %s removed by hand", to)
+	all := h.drifts(links[r.IntN(len(links))], r)
+	return all[r.IntN(len(all))]()
+}
+
+// drifts are the ways in which a link can drift.
+func (h *Host) drifts(l *Link, r *rand.Rand) []func() string {
+	all := []func() string{func() string {
+		mtu := 1300 + r.IntN(100)
+		if mtu == l.MTU {
+			mtu++
+		}
+		h.SetMTU(l.Name, mtu)
+		return fmt.Sprintf("MTU of %s set to %d by hand", l.Name, mtu)
+	}}
+	if l.Controller == "" {
+		all = append(all, func() string {
+			added := netip.PrefixFrom(netip.AddrFrom4([4]byte{203, 0, 113, byte(1 + r.IntN(250))}), 32)
+			h.AddAddress(l.Name, added)
+			return fmt.Sprintf("address %s of %s added by hand", added, l.Name)
+		})
 	}
-	mtu := 1300 + r.IntN(100)
-	if mtu == l.MTU {
-		mtu++
+	for _, a := range l.Addresses {
+		if !h.leadsOut(l) {
+			all = append(all, func() string {
+				h.RemoveAddress(l.Name, a.Prefix)
+				return fmt.Sprintf("address %s of %s removed by hand", a.Prefix, l.Name)
+			})
+		}
 	}
-	h.SetMTU(l.Name, mtu)
-	return fmt.Sprintf("MTU of %s set to %d by hand", l.Name, mtu)
+	for _, route := range h.kernel.routes {
+		if route.Dev == l.Name && !route.IsDefault() && route.Protocol != Kernel {
+			all = append(all, func() string {
+				h.RemoveRoute(route.To)
+				return fmt.Sprintf("route %s removed by hand", route.To)
+			})
+		}
+	}
+	return all
 }
 
 // leadsOut tells whether a default route leaves by the link.

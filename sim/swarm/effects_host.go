@@ -1,11 +1,15 @@
 package swarm
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
@@ -133,6 +137,26 @@ func (e *effects) Drift(node string, r *rand.Rand) {
 		if !h.On() {
 			return
 		}
-		e.cluster.World.Trace(node, "host", "by hand: "+h.Drift(r))
+		e.cluster.World.Trace(node, "host", "by hand: "+h.Drift(r, e.named(node)...))
 	})
+}
+
+// named are the interfaces that policies name on the node: a hand elsewhere is
+// nobody's business.
+func (e *effects) named(node string) []string {
+	var names []string
+	e.cluster.API.Each(&v1.NodeNetworkState{}, func(o client.Object) {
+		if o.GetName() != node {
+			return
+		}
+		var wanted struct {
+			Interfaces []struct{ Name string }
+		}
+		// What cannot be read names nothing.
+		_ = json.Unmarshal(o.(*v1.NodeNetworkState).Spec.DesiredState.Raw, &wanted)
+		for _, one := range wanted.Interfaces {
+			names = append(names, one.Name)
+		}
+	})
+	return names
 }

@@ -32,7 +32,7 @@ func (p *people) subject() subject {
 func subjects() []subject {
 	return append([]subject{
 		{what: "a dummy", state: func(r *rand.Rand) tree {
-			return interfaces(with(link(pick(r, "dummy0", "dummy1"), "dummy"), maybe(r, "ipv4", static("198.51.100.200"))))
+			return interfaces(with(link(pick(r, "dummy0", "dummy1"), "dummy"), maybe(r, "ipv4", static("198.51.100.200")), maybe(r, "mtu", 1400)))
 		}},
 		{what: "a veth pair", state: func(r *rand.Rand) tree {
 			return interfaces(
@@ -42,11 +42,11 @@ func subjects() []subject {
 		{what: "a bond", state: func(r *rand.Rand) tree {
 			ports := pick(r, items{"eth1"}, items{"eth1", "eth2"})
 			return interfaces(with(link("bond0", "bond"),
-				tree{"link-aggregation": tree{"mode": pick(r, "active-backup", "balance-rr"), "port": ports}}, maybe(r, "ipv4", dhcp())))
+				tree{"link-aggregation": tree{"mode": pick(r, "active-backup", "balance-rr"), "port": ports}}, maybe(r, "ipv4", dhcp()), maybe(r, "mtu", 1400)))
 		}},
 		{what: "a VLAN", node: true, state: func(r *rand.Rand) tree {
 			return interfaces(with(link("eth1.100", "vlan"), tree{"vlan": tree{"base-iface": "eth1", "id": 100}},
-				maybe(r, "ipv4", static("203.0.113.{{ var.number }}"))))
+				maybe(r, "ipv4", static("203.0.113.{{ var.number }}")), maybe(r, "mtu", 1400)))
 		}},
 		{what: "a bridge", node: true, state: func(r *rand.Rand) tree {
 			b := bridge(pick(r, "eth1", "eth2"), chance(r, 50))
@@ -54,7 +54,7 @@ func subjects() []subject {
 				b["port"] = items{tree{"name": "eth1"}}
 			}
 			return interfaces(with(link("br1", "linux-bridge"), tree{"bridge": b},
-				maybe(r, "ipv4", pick(r, dhcp(), static("198.51.101.{{ var.number }}")))))
+				maybe(r, "ipv4", pick(r, dhcp(), static("198.51.101.{{ var.number }}"))), maybe(r, "mtu", 1400)))
 		}},
 		{what: "a VXLAN", state: func(r *rand.Rand) tree {
 			return interfaces(with(link("vxlan7", "vxlan"),
@@ -75,7 +75,7 @@ func nicSubjects() []subject {
 	return []subject{
 		{what: "a NIC's address", node: true, state: func(r *rand.Rand) tree {
 			nic := pick(r, "eth1", "eth2")
-			return interfaces(with(link(nic, "ethernet"), tree{"ipv4": static("198.51.100.{{ var.number }}")}))
+			return interfaces(with(link(nic, "ethernet"), tree{"ipv4": static("198.51.100.{{ var.number }}")}, maybe(r, "mtu", 1400)))
 		}},
 		{what: "a NIC's MTU", state: func(r *rand.Rand) tree {
 			return interfaces(with(link("eth1", "ethernet"), tree{"mtu": pick(r, 1400, 1450, 1500)}))
@@ -86,7 +86,7 @@ func nicSubjects() []subject {
 				with(link("eth2", "ethernet"), tree{"lldp": tree{"enabled": chance(r, 80)}}))
 		}},
 		{what: "DHCP", state: func(r *rand.Rand) tree {
-			return interfaces(with(link(pick(r, "eth1", "eth2"), "ethernet"), tree{"ipv4": dhcp()}))
+			return interfaces(with(link(pick(r, "eth1", "eth2"), "ethernet"), tree{"ipv4": dhcp()}, maybe(r, "mtu", 1400)))
 		}},
 		{what: "a route", node: true, state: func(r *rand.Rand) tree {
 			s := interfaces(with(link("eth1", "ethernet"), tree{"ipv4": static("198.51.100.{{ var.number }}")}))
