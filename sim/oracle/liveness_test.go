@@ -1,0 +1,129 @@
+package oracle
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+func TestQuiet(t *testing.T) {
+	quiet := func(s *stage, happen func()) {
+		s.store(s.nns("n1", true, wanted, 2))
+		s.tell("n1", Quiet{})
+		s.run(time.Minute)
+		happen()
+		s.tell("n1", Quiet{Over: true})
+	}
+	judge(t, func() Oracle { return newQuiet() }, one, map[string]history{
+		"nothing happens": {play: func(s *stage) { quiet(s, func() {}) }},
+		"a status is written": {want: "nothing has happened", play: func(s *stage) {
+			quiet(s, func() { s.wrote("handler/n1", s.nns("n1", true, wanted, 2), "status") })
+		}},
+		"a status is written with another time only": {want: "nothing of it is new", play: func(s *stage) {
+			s.store(s.enacted("n1", 1, v1.EnactmentAvailable))
+			next := s.enacted("n1", 1, v1.EnactmentAvailable)
+			next.Status.Conditions[0].LastHeartbeatTime = metav1.Now()
+			s.wrote("handler/n1", next, "status")
+		}},
+		"a person writes": {play: func(s *stage) {
+			quiet(s, func() { s.wrote("kubectl", s.nns("n1", true, wanted, 2), "status") })
+		}},
+		"the host changes": {want: "network has changed", play: func(s *stage) {
+			quiet(s, func() { s.hosts["n1"].revision++ })
+		}},
+		"something is tried again": {play: func(s *stage) {
+			e := s.enacted("n1", 1, v1.EnactmentFailing)
+			e.Status.Retry = &v1.EnactmentRetry{Attempts: 3, After: &metav1.Time{}}
+			s.store(e)
+			quiet(s, func() { s.hosts["n1"].revision++ })
+		}},
+	})
+}
+
+func TestLiveness(t *testing.T) {
+	told := func(s *stage, is v1.ConditionType, counts v1.PolicyCounts) {
+		p := s.policy(1)
+		p.Status.ObservedGeneration, p.Status.Counts = 1, counts
+		s.store(s.nns("n1", true, wanted, 2))
+		s.store(s.enacted("n1", 1, is))
+	}
+	judge(t, func() Oracle { return liveness{} }, one, map[string]history{
+		"all is told":         {play: func(s *stage) { told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1}) }},
+		"a failure is told":   {play: func(s *stage) { told(s, v1.EnactmentFailing, v1.PolicyCounts{Matched: 1, Failing: 1}) }},
+		"a node says nothing": {want: "node n1 is not done", play: func(s *stage) { told(s, "", v1.PolicyCounts{Matched: 1}) }},
+		"a node has no enactment": {want: "no enactment", play: func(s *stage) {
+			s.policy(1)
+			s.store(s.nns("n1", true, wanted, 2))
+		}},
+		"the policy says something else": {want: "its status counts", play: func(s *stage) {
+			told(s, v1.EnactmentFailing, v1.PolicyCounts{Matched: 1, Available: 1})
+		}},
+		"a transaction is open": {want: "is open", play: func(s *stage) {
+			told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
+			s.hosts["n1"].entry = change()
+		}},
+		"a node lacks something since its clock jumped": {want: "lacks something", play: func(s *stage) {
+			told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
+			s.tell("n1", Fault{Kind: "clock-jump", On: true})
+			s.tell("n1", Fault{Kind: "clock-jump", End: true})
+		}},
+		"the policy has left the node": {want: "does not select", play: func(s *stage) {
+			told(s, v1.EnactmentAvailable, v1.PolicyCounts{})
+			s.policy(1).Spec.NodeSelector = map[string]string{"nobody": "has"}
+		}},
+	})
+}
+
+// A node that was cut off in the middle of an older generation.
+func TestLivenessOfWhoWaitsForANodeOutOfReach(t *testing.T) {
+	waits := func(s *stage, cut bool) {
+		s.store(s.nns("n1", true, wanted, 2))
+		s.store(s.nns("n2", true, wanted, 2))
+		s.store(s.enacted("n2", 1, v1.EnactmentProgressing))
+		s.hosts["n2"].cut = cut
+		s.store(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "n1"},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		})
+		p := s.policy(1)
+		p.Generation, p.Status.ObservedGeneration = 2, 2
+		pending := s.enacted("n1", 0, v1.EnactmentPending)
+		pending.Status.PolicyGeneration = 2
+		s.store(pending)
+	}
+	judge(t, func() Oracle { return liveness{} }, three[:2], map[string]history{
+		"it has the only slot":        {play: func(s *stage) { waits(s, true) }},
+		"it is in reach, and goes on": {want: "node n1 is not done", play: func(s *stage) { waits(s, false) }},
+		"it begins no more, since a policy takes its place": {play: func(s *stage) {
+			waits(s, true)
+			s.store(s.enacted("n2", 1, v1.EnactmentPending))
+		}},
+		"it has failed, so it has no slot of the newer one": {want: "node n1 is not done", play: func(s *stage) {
+			waits(s, true)
+			s.store(s.enacted("n2", 1, v1.EnactmentFailing))
+		}},
+		"the rollout is paused after its canary, and another node fails": {play: func(s *stage) {
+			waits(s, true)
+			s.store(s.enacted("n2", 1, v1.EnactmentFailing))
+			p, canary := s.policy(1), int32(1)
+			p.Generation, p.Status.ObservedGeneration, p.Status.Counts = 2, 2, v1.PolicyCounts{Available: 1}
+			p.Spec.Rollout = &v1.Rollout{Canary: &canary, PauseAfterCanary: true}
+			p.Status.Conditions = []v1.Condition{{Type: v1.PolicyDegraded, Status: metav1.ConditionTrue}}
+		}},
+		"it was told to wait, and cannot say so": {play: func(s *stage) {
+			waits(s, true)
+			aborted := s.enacted("n2", 1, v1.EnactmentAborted)
+			aborted.Status.PolicyGeneration = 2
+			s.store(aborted)
+			done := s.enacted("n1", 2, v1.EnactmentAvailable)
+			done.Status.PolicyGeneration = 2
+			s.store(done)
+			p := s.policy(1)
+			p.Generation, p.Status.ObservedGeneration, p.Status.Counts = 2, 2, v1.PolicyCounts{Available: 1}
+		}},
+	})
+}

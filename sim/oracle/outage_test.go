@@ -1,0 +1,72 @@
+package oracle
+
+import (
+	"testing"
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+func TestOutage(t *testing.T) {
+	lose := func(s *stage) {
+		s.policy(1)
+		s.store(s.nns("n1", true, wanted, 2))
+		s.try("n1", change(gateway))
+		s.run(2 * time.Minute)
+		s.end("n1", RolledBack)
+		s.close("n1", v1.TransactionRolledBack)
+	}
+	judge(t, func() Oracle { return newOutage() }, one, map[string]history{
+		"once": {play: lose},
+		"twice": {want: "is tried again", play: func(s *stage) {
+			lose(s)
+			s.try("n1", change(gateway))
+		}},
+		"once, then another generation": {play: func(s *stage) {
+			lose(s)
+			next := change(gateway)
+			next.Sources[0].Generation = 2
+			s.try("n1", next)
+		}},
+		"the handler died in it": {play: func(s *stage) {
+			s.tell("n1", Fault{Kind: "crash"})
+			lose(s)
+			s.try("n1", change(gateway))
+		}},
+	})
+}
+
+func TestBackoff(t *testing.T) {
+	const clockBack = 20 // In this attempt the clock goes back to what it should be.
+	fail := func(s *stage, times int, pause func(n int) time.Duration) {
+		s.policy(1)
+		for n := range times {
+			entry := change()
+			entry.Transaction.Change.Generation = int64(n + 1)
+			s.hosts["n1"].entry = entry
+			entry.Since = s.world.Now()
+			s.tell("n1", JournalSaved{Entry: *entry})
+			if n == clockBack {
+				s.tell("n1", Fault{Kind: "clock-jump", End: true})
+			}
+			s.close("n1", v1.TransactionRefused)
+			s.run(pause(n))
+		}
+	}
+	judge(t, func() Oracle { return newBackoff() }, one, map[string]history{
+		"later and later": {play: func(s *stage) { fail(s, 8, func(n int) time.Duration { return time.Second << n }) }},
+		"again and again": {want: "was tried again after", play: func(s *stage) { fail(s, 8, func(int) time.Duration { return time.Second }) }},
+		"the clock is wrong": {play: func(s *stage) {
+			s.tell("n1", Fault{Kind: "clock-jump", On: true})
+			fail(s, 8, func(int) time.Duration { return time.Second })
+		}},
+		"the clock was wrong when the last but one began": {play: func(s *stage) {
+			s.tell("n1", Fault{Kind: "clock-jump", On: true})
+			fail(s, clockBack+2, func(int) time.Duration { return time.Second })
+		}},
+		"the clock was wrong until the last but two": {want: "was tried again after", play: func(s *stage) {
+			s.tell("n1", Fault{Kind: "clock-jump", On: true})
+			fail(s, clockBack+3, func(int) time.Duration { return time.Second })
+		}},
+	})
+}

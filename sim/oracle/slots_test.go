@@ -1,0 +1,162 @@
+package oracle
+
+import (
+	"testing"
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+func TestSlots(t *testing.T) {
+	judge(t, func() Oracle { return newSlots() }, three, map[string]history{
+		"one after the other": {play: func(s *stage) {
+			s.policy(1)
+			for _, node := range three {
+				s.try(node, change())
+				s.end(node, Committed)
+				s.close(node, v1.TransactionCommitted)
+			}
+		}},
+		"two at once, one is allowed": {want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) {
+			s.policy(1)
+			s.try("n1", change())
+			s.try("n2", change())
+		}},
+		"two at once, and an edit has lowered what is allowed": {play: func(s *stage) {
+			s.policy(2)
+			s.try("n1", change())
+			s.policy(1).Generation = 2
+			s.try("n2", change())
+		}},
+		"two that were granted and fail try again at once, when a third has left": {play: func(s *stage) {
+			retryTogether(s, func() { s.wrote("kubectl", s.policy(1), "spec") })
+		}},
+		"two that were granted an older generation, and the newer one allows one": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1",
+			play: func(s *stage) {
+				retryTogether(s, func() {
+					p := s.policy(1)
+					p.Generation = 2
+					s.wrote("kubectl", p, "spec")
+				})
+			},
+		},
+		"two that were granted an older generation begin it as the newer one comes, which allows one": {play: func(s *stage) {
+			s.policy(2)
+			for _, node := range three[:2] {
+				s.wrote("controllers-1", s.enacted(node, 1, v1.EnactmentProgressing), "spec")
+			}
+			s.policy(1).Generation = 2
+			s.wrote("controllers-1", s.enacted("n1", 2, v1.EnactmentProgressing), "spec") // It may be changing already.
+			s.try("n1", change())
+			s.try("n2", change())
+		}},
+		"one was refused and goes on with a newer generation, which allows one": {play: func(s *stage) { refusedAndGoesOn(s, time.Second) }},
+		"one was refused long ago and begins a newer generation, which allows one": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { refusedAndGoesOn(s, 2*keepsSlot) },
+		},
+		"what was about to leave comes back everywhere": {play: func(s *stage) {
+			s.policy(1).Generation = 3
+			for _, node := range three[:2] {
+				had := s.enacted(node, 1, v1.EnactmentPending)
+				had.Status.Committed = &v1.CommittedPolicy{Generation: 1}
+				s.store(had)
+				s.try(node, change())
+			}
+		}},
+		"a node is as before, and its disk is full": {play: func(s *stage) {
+			s.policy(1)
+			s.try("n1", change())
+			s.end("n1", RolledBack)
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.try("n2", change())
+		}},
+		"a node's disk is full, and what was tried is still there": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1",
+			play: func(s *stage) {
+				s.policy(1)
+				s.try("n1", change())
+				s.end("n1", RolledBack)
+				s.hosts["n1"].network = wanted
+				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+				s.try("n2", change())
+			},
+		},
+		"a node that left the cluster in mid-trial": {play: func(s *stage) {
+			s.policy(1)
+			s.try("n1", change())
+			delete(s.objects, "Node/n1")
+			s.try("n2", change())
+		}},
+		"a drift that is corrected meanwhile": {play: func(s *stage) {
+			s.policy(1)
+			s.try("n1", change())
+			correction := change()
+			correction.Correction = []string{"interfaces[eth1]"}
+			s.try("n2", correction)
+		}},
+	})
+}
+
+// retryTogether has two nodes granted and failing; what lowers the limit happens,
+// and they try again.
+func retryTogether(s *stage, lower func()) {
+	s.policy(2)
+	for _, node := range three[:2] {
+		s.wrote("controllers-1", s.enacted(node, 1, v1.EnactmentProgressing), "spec")
+		s.try(node, change())
+		s.end(node, RolledBack)
+		s.close(node, v1.TransactionRolledBack)
+	}
+	lower()
+	s.run(2 * keepsSlot)
+	for _, node := range three[:2] {
+		again := change()
+		again.Sources[0].Generation = s.Look(&v1.NodeNetworkConfigurationPolicy{}, "p").GetGeneration()
+		s.try(node, again)
+	}
+}
+
+// refusedAndGoesOn has a node changing under an edit that lets another one begin,
+// which is refused, and under one that lets a single one.
+func refusedAndGoesOn(s *stage, after time.Duration) {
+	s.policy(1)
+	s.wrote("controllers-1", s.enacted("n1", 1, v1.EnactmentProgressing), "spec")
+	s.try("n1", change())
+	s.policy(2).Generation = 2
+	s.wrote("controllers-1", s.enacted("n2", 2, v1.EnactmentProgressing), "spec")
+	refused, next := change(), change()
+	refused.Sources[0].Generation, next.Sources[0].Generation = 2, 3
+	s.hosts["n2"].entry = refused
+	s.close("n2", v1.TransactionRefused)
+	s.policy(1).Generation = 3
+	s.run(after)
+	s.wrote("controllers-1", s.enacted("n2", 3, v1.EnactmentProgressing), "spec")
+	s.try("n2", next)
+}
+
+func TestBlast(t *testing.T) {
+	fail := func(s *stage, node string) {
+		s.try(node, change())
+		s.end(node, RolledBack)
+		s.close(node, v1.TransactionRolledBack)
+	}
+	judge(t, func() Oracle { return newBlast() }, three, map[string]history{
+		"it fails where it was begun": {play: func(s *stage) {
+			s.policy(1)
+			fail(s, "n1")
+			fail(s, "n1")
+		}},
+		"it goes on to the next": {want: "is not committed on 2 nodes", play: func(s *stage) {
+			s.policy(1)
+			fail(s, "n1")
+			fail(s, "n2")
+		}},
+		"another generation begins anew": {play: func(s *stage) {
+			s.policy(1)
+			fail(s, "n1")
+			s.policy(1).Generation = 2
+			fail(s, "n2")
+		}},
+	})
+}
