@@ -63,6 +63,13 @@ func (n *node) setMTU(a *Agent, name, mtu string) {
 	a.NetworkChanged()
 }
 
+// awaitTurn waits for the end of the turn that is under way, if there is one: every
+// later turn begins by reading what was written before.
+func awaitTurn(a *Agent) {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+}
+
 func (n *node) mtu(name string) int64 {
 	n.t.Helper()
 	shown, err := n.host.Show(n.t.Context())
@@ -252,6 +259,7 @@ func TestANodeThatIsNotManagedIsNotCorrected(t *testing.T) {
 	n.outcomeOf(2, "a")
 	no := false
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec.Managed = 3, &no })
+	awaitTurn(a) // One that began before would still report what follows.
 	n.setMTU(a, "a", "1300")
 	n.quiet()
 	if n.host.count() != 1 || n.drifted() != metav1.ConditionFalse {
