@@ -11,9 +11,10 @@ import (
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
-	"github.com/onsi/ginkgo/v2/types"
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/skipped"
 )
 
 const (
@@ -116,16 +117,8 @@ var _ = AfterSuite(func(ctx SpecContext) {
 	}
 }, NodeTimeout(time.Minute))
 
-// Ginkgo tells why a spec was skipped only where it tells everything. These
-// lines are for people and for hack/testsummary, which joins them by reason.
 var _ = ReportAfterSuite("skipped specs and figures", func(report Report) {
-	var lines []string
-	for _, spec := range report.SpecReports {
-		if reason := spec.FailureMessage(); spec.State.Is(types.SpecStateSkipped) && reason != "" {
-			lines = append(lines, fmt.Sprintf("\n[SKIPPED] %s (spec: %s)", strings.Join(strings.Fields(reason), " "), spec.FullText()))
-		}
-	}
-	fmt.Print(strings.Join(lines, "")) // On lines of their own: Ginkgo may be in the middle of one.
+	fmt.Print(skipped.Lines(report))
 	if table := told.table(); table != "" {
 		fmt.Printf("\n\nFigures\n%s\n", table)
 		if err := os.WriteFile(filepath.Join(artifacts, "figures.txt"), []byte(table), 0o644); err != nil {
