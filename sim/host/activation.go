@@ -75,9 +75,6 @@ func (h *Host) autoconnect(p *profile) {
 // activate makes the kernel as the profile says. An error is NetworkManager's
 // word about its device.
 func (h *Host) activate(p *profile) error {
-	if h.Faults.Skip != nil && h.Faults.Skip(p.name) {
-		return nil
-	}
 	e := h.kernel.edit()
 	if err := h.realize(e, p); err != nil {
 		return err
@@ -128,6 +125,9 @@ func (h *Host) realize(e *edit, p *profile) error {
 	controller := p.controller()
 	if controller != "" && e.link(controller, false) == nil && e.link(controller, true) == nil {
 		return fmt.Errorf("device %s: its controller %s is not there", p.name, controller)
+	}
+	if l.Controller != controller {
+		l = e.change(l, func(l *Link) { l.Controller = "" })
 	}
 	mtu := h.mtuOf(e, l, p)
 	l = e.change(l, func(l *Link) {
@@ -214,7 +214,12 @@ func (h *Host) join(e *edit, port *Link) {
 		}
 	}
 	if controller.Type == "bond" {
-		e.change(port, func(p *Link) { p.MAC, p.MTU = controller.MAC, controller.MTU })
+		e.change(port, func(p *Link) {
+			if p.Alone == 0 {
+				p.Alone = p.MTU
+			}
+			p.MAC, p.MTU = controller.MAC, controller.MTU
+		})
 	}
 	if controller.Type == "linux-bridge" && controller.Said["mtu"] == nil {
 		least := port.MTU

@@ -122,6 +122,9 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 		if err := a.between(ctx, len(d.end)+i); err != nil {
 			return err
 		}
+		if h.Faults.Skip != nil && h.Faults.Skip(p.name) {
+			continue
+		}
 		if err := h.activate(p); err != nil {
 			// nmstate waits for the device; NetworkManager has said why not.
 			if late := a.wait(ctx, creationTimeout); late != nil {

@@ -19,7 +19,8 @@ type Faults struct {
 	Verify func() (wait time.Duration, lie bool, err error)
 	// KeepFailed: after a failure nmstate does not roll back by itself.
 	KeepFailed func() bool
-	// Skip: NetworkManager leaves an activation out without a word.
+	// Skip: an apply leaves an activation out without a word. What NetworkManager
+	// activates by itself, at boot say, comes up: nobody could bring it back.
 	Skip func(profile string) bool
 	// PutBack: the kernel refuses to take something back.
 	PutBack func() error

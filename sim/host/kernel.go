@@ -195,6 +195,12 @@ func (e *edit) change(l *Link, change func(*Link)) *Link {
 	was := e.links[i]
 	changed := *was
 	change(&changed)
+	if was.Alone != 0 && was.Controller != changed.Controller {
+		changed.Alone = 0
+		if changed.MTU == was.MTU {
+			changed.MTU = was.Alone
+		}
+	}
 	e.links[i] = &changed
 	if was.Up && !changed.Up {
 		e.dropRoutes(func(r Route) bool { return r.Dev == l.Name })

@@ -22,6 +22,9 @@ type Link struct {
 	Cable bool
 	// Controller is the bridge, bond or VRF that it is a port of.
 	Controller string
+	// Alone is the MTU that it had before it became a port of a bond, which gives
+	// its ports its own; the kernel puts it back (drivers/net/bonding).
+	Alone int
 	// Base is what a VLAN, VXLAN or MACVLAN stands on.
 	Base string
 	// VLAN is the id of a VLAN.

@@ -74,6 +74,20 @@ func TestWhatAnApplyTakesAlong(t *testing.T) {
 			},
 			want: []string{"link bond9 bond up mtu 1500 mode active-backup", "link eth2 ethernet up mtu 1500 controller bond9", "-eth1 ethernet up mtu 1500 controller"},
 		},
+		"a bond gives its ports its MTU, and who leaves has his own again": {
+			steps: []string{
+				"interfaces: [{name: bond9, type: bond, state: up, mtu: 1400, link-aggregation: {mode: active-backup, port: [eth1, eth2]}}]",
+				"interfaces: [{name: bond9, type: bond, state: up, link-aggregation: {mode: active-backup, port: [eth2]}}]",
+			},
+			want: []string{"link eth2 ethernet up mtu 1400 controller bond9", "link eth1 ethernet up mtu 1500"},
+		},
+		"the ports of a bond that goes have their own MTU again": {
+			steps: []string{
+				"interfaces: [{name: bond9, type: bond, state: up, mtu: 1400, link-aggregation: {mode: active-backup, port: [eth1, eth2]}}]",
+				"interfaces: [{name: bond9, type: bond, state: absent}]",
+			},
+			want: []string{"-link bond9", "link eth1 ethernet up mtu 1500", "link eth2 ethernet up mtu 1500"},
+		},
 		"an address list is replaced, other keys stay": {
 			steps: []string{
 				"interfaces: [{name: eth1, type: ethernet, state: up, mtu: 1400, ipv4: {enabled: true, address: [{ip: 10.0.0.1, prefix-length: 8}, {ip: 10.0.0.2, prefix-length: 8}]}}]",

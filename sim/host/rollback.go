@@ -61,7 +61,7 @@ func (h *Host) bringBack(e *edit, c *trial, was *Link) *profile {
 	observed := then == nil
 	e.change(is, func(l *Link) {
 		l.MTU, l.MAC, l.Up, l.Controller = was.MTU, was.MAC, was.Up, was.Controller
-		l.Base, l.VLAN, l.Table, l.Peer = was.Base, was.VLAN, was.Table, was.Peer
+		l.Base, l.VLAN, l.Table, l.Peer, l.Alone = was.Base, was.VLAN, was.Table, was.Peer, was.Alone
 		l.Addresses, l.Said = nil, was.Said
 		if observed {
 			l.Addresses = firstIPv4(was.Addresses)

@@ -51,11 +51,18 @@ func meddles(f fault.Fault) bool {
 	}, f.Kind)
 }
 
+// stays tells of what a person did that leaves something behind: by hand, or by a
+// policy that selects what an earlier one has made, and so keeps it.
+func stays(a Action) bool {
+	return a.Verb == Write || a.Verb == Manage ||
+		a.Verb == Apply && slices.ContainsFunc(a.Spec.Match, func(r v1.InterfaceRule) bool { return r.Type != "" && r.Type != "ethernet" })
+}
+
 // undone makes a run one that leaves nothing behind but what its last policies
 // say.
 func (r Run) undone() Run {
 	r.Faults = slices.DeleteFunc(slices.Clone(r.Faults), meddles)
-	r.Actions = slices.DeleteFunc(slices.Clone(r.Actions), func(a Action) bool { return a.Verb == Write || a.Verb == Manage })
+	r.Actions = slices.DeleteFunc(slices.Clone(r.Actions), stays)
 	for i, a := range r.Actions {
 		if a.Verb == Apply {
 			spec := *a.Spec
@@ -70,7 +77,7 @@ func (r Run) undone() Run {
 // nobody else had a hand in the hosts.
 func (r *Run) isUndone() bool {
 	for _, a := range r.Actions {
-		if a.Verb == Write || a.Verb == Manage || a.Verb == Apply && a.Spec.OnDelete != "Revert" {
+		if stays(a) || a.Verb == Apply && a.Spec.OnDelete != "Revert" {
 			return false
 		}
 	}
