@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -368,41 +367,6 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	if _, err := Open(root, "first"); err == nil {
 		t.Error("the first lab is still there")
 	}
-}
-
-// machine is what a lab must leave as it found it.
-type machine struct {
-	Mounts, Links, Processes, Folder []string
-}
-
-func lookAt(t *testing.T, root string) machine {
-	t.Helper()
-	var m machine
-	raw, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Mounts = strings.Split(string(raw), "\n")
-	links, err := net.Interfaces()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range links {
-		m.Links = append(m.Links, l.Name)
-	}
-	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range all {
-		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), root) {
-			m.Processes = append(m.Processes, strings.ReplaceAll(string(text), "\x00", " "))
-		}
-	}
-	if m.Folder, err = filepath.Glob(root + "/*"); err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 func TestNothingIsLeftWhateverWasKilled(t *testing.T) {
