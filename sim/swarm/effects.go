@@ -16,7 +16,6 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
 	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
-	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
 // effects is what faults do to a cluster: it implements fault.Effects, and
@@ -49,6 +48,7 @@ func newEffects(ctx context.Context, c *cluster.Cluster, run *Run) *effects {
 		Stale: func(process, _ string) time.Duration { return e.of(oracle.TargetOf(process)).stale },
 		Break: e.breaks, Answer: e.answer,
 	}
+	c.World.Skew = func(process string) time.Duration { return e.of(oracle.TargetOf(process)).skew }
 	return e
 }
 
@@ -95,12 +95,6 @@ func (e *effects) answer(r apiserver.Request) error {
 		return apierrors.NewServiceUnavailable("injected")
 	}
 	return apierrors.NewInternalError(fmt.Errorf("%s: %w", anything, errServer))
-}
-
-// before is asked at each port call: a process's clock is as wrong as its
-// target's.
-func (e *effects) before(call world.Call) {
-	call.Process.Skew = e.of(oracle.TargetOf(call.Process.Name)).skew
 }
 
 // Lag implements fault.API.

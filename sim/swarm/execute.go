@@ -124,7 +124,6 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 		if x.injector == nil {
 			return world.Verdict{}
 		}
-		x.effects.before(call)
 		verdict := x.injector.Interpose(call)
 		if verdict.CrashBefore || verdict.CrashAfter {
 			x.figures.Crashes++

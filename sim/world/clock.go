@@ -14,7 +14,13 @@ type Clock struct{ process *Process }
 func (p *Process) Clock() Clock { return Clock{p} }
 
 // Now is the wall clock's time, skew included.
-func (c Clock) Now() time.Time { return c.process.world.Now().Add(c.process.Skew) }
+func (c Clock) Now() time.Time {
+	now := c.process.world.Now()
+	if skew := c.process.world.Skew; skew != nil {
+		return now.Add(skew(c.process.Name))
+	}
+	return now
+}
 
 // Since is the time since t by the wall clock.
 func (c Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }

@@ -14,8 +14,6 @@ import (
 type Process struct {
 	// Name, for the trace and for random streams.
 	Name string
-	// Skew is how wrong the process's wall clock is.
-	Skew time.Duration
 
 	world      *World
 	dead       bool

@@ -28,6 +28,9 @@ type World struct {
 	// Interpose decides what becomes of each port call; nil lets all of them
 	// pass without latency.
 	Interpose func(Call) Verdict
+	// Skew is how wrong a process's wall clock is at this instant; nil where all
+	// of them are right.
+	Skew func(process string) time.Duration
 	// Sink gets the readable trace; nil for none.
 	Sink func(Line)
 	// AfterStep is called after each event; nil for nothing.
