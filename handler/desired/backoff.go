@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 const (
@@ -40,4 +42,18 @@ func retryTime(now time.Time, delay time.Duration) *metav1.Time {
 		at = whole.Add(time.Second)
 	}
 	return &metav1.Time{Time: at}
+}
+
+// recount begins the wait anew where its end is further away than it ever is: a
+// clock that was ahead then, or is behind now, has written it, and how much of the
+// wait is over nobody knows. By the written end the policy could wait for hours.
+func (m *member) recount(in Input) {
+	retry := m.status.Retry
+	if retry == nil || retry.After == nil {
+		return
+	}
+	latest := retryTime(in.Now, retryDelay(in.Node, m.name, max(1, retry.Attempts)))
+	if retry.After.After(latest.Time) {
+		m.status.Retry = &v1.EnactmentRetry{Attempts: retry.Attempts, After: latest}
+	}
 }

@@ -57,6 +57,7 @@ func members(in Input) []*member {
 			m.policy = nil
 		}
 		m.begin()
+		m.recount(in)
 	}
 	slices.SortFunc(all, func(a, b *member) int {
 		return cmp.Or(Precedence(a.place(), b.place()), cmp.Compare(a.name, b.name))
