@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 // Backoff is how long a failed desired state waits for its next attempt
@@ -32,6 +34,15 @@ func (b Backoff) After(node string, attempts int32, lost bool) time.Duration {
 	hash := fnv.New32a()
 	fmt.Fprintf(hash, "%s/%d", node, attempts)
 	return wait + wait/10*time.Duration(hash.Sum32()%1000)/1000
+}
+
+// longestWait is the most that may be left of the wait after a change. What was
+// lost is not in it, so it is as long as where a probe was.
+func (a *Agent) longestWait(last *v1.Transaction) time.Duration {
+	if last.Result == v1.TransactionSuperseded {
+		return supersededPause
+	}
+	return a.Backoff.After(a.Node, last.Attempts, true)
 }
 
 func orElse(d, fallback time.Duration) time.Duration {

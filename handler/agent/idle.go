@@ -188,6 +188,14 @@ func (a *Agent) mayTry(nns *v1.NodeNetworkState) (time.Duration, bool) {
 		return 0, false
 	}
 	wait := last.RetryAfter.Sub(a.Clock.Now())
+	if most := a.longestWait(last); wait > most {
+		// By a clock that was ahead then, or is behind now: how much of the wait is
+		// over nobody knows.
+		again := *last
+		again.RetryAfter = reported(a.Clock.Now().Add(most))
+		a.record.Last, a.unreported = &again, true
+		return most, false
+	}
 	return wait, wait <= 0
 }
 
