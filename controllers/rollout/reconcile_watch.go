@@ -28,7 +28,7 @@ const reconcileTimeout = 5 * time.Minute
 
 // SetupWithManager starts the reconciler with the manager: for each policy,
 // when the policy, one of its enactments, or a node that it selects changes in
-// something that a plan depends on.
+// something that a plan depends on, and when a node is deleted.
 // The manager must not run yet.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) error {
 	if err := r.Index(ctx, mgr.GetFieldIndexer()); err != nil {
@@ -44,7 +44,7 @@ func (r *Reconciler) Controller() watch.Controller {
 		Watches: []watch.Watch{
 			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: predicate.GenerationChangedPredicate{}, Handler: &handler.EnqueueRequestForObject{}},
 			{Object: &v1.NodeNetworkConfigurationEnactment{}, Predicate: enactmentChanges(), Handler: handler.EnqueueRequestsFromMapFunc(policyOf)},
-			{Object: &corev1.Node{}, Predicate: nodeChanges(), Handler: handler.EnqueueRequestsFromMapFunc(r.policiesFor)},
+			{Object: &corev1.Node{}, Predicate: nodeChanges(), Handler: r.turnsOfNodes()},
 		},
 	}
 }
@@ -105,19 +105,34 @@ func policyOf(_ context.Context, enactment client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
 }
 
+// turnsOfNodes asks for every policy when a node is deleted: one that does not
+// select it any more may still be leaving it, and its enactment is an orphan then.
+func (r *Reconciler) turnsOfNodes() handler.EventHandler {
+	changed := handler.EnqueueRequestsFromMapFunc(r.policiesFor)
+	gone := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, node client.Object) []reconcile.Request {
+		return r.policiesThat(ctx, node, func(*v1.NodeNetworkConfigurationPolicy) bool { return true })
+	})
+	return handler.Funcs{CreateFunc: changed.Create, UpdateFunc: changed.Update, DeleteFunc: gone.Delete, GenericFunc: changed.Generic}
+}
+
 // policiesFor are the policies that select the node. On an update it is asked
 // for the node as it was and as it is.
-func (r *Reconciler) policiesFor(ctx context.Context, object client.Object) []reconcile.Request {
+func (r *Reconciler) policiesFor(ctx context.Context, node client.Object) []reconcile.Request {
+	return r.policiesThat(ctx, node, func(policy *v1.NodeNetworkConfigurationPolicy) bool {
+		selects, err := desired.Selects(policy, node.(*corev1.Node))
+		return selects || err != nil
+	})
+}
+
+func (r *Reconciler) policiesThat(ctx context.Context, node client.Object, concern func(*v1.NodeNetworkConfigurationPolicy) bool) []reconcile.Request {
 	policies := &v1.NodeNetworkConfigurationPolicyList{}
 	if err := r.client.List(ctx, policies, client.UnsafeDisableDeepCopy); err != nil {
-		log.FromContext(ctx).Error(err, "Listing the policies of a changed node", "node", object.GetName())
+		log.FromContext(ctx).Error(err, "Listing the policies of a changed node", "node", node.GetName())
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range policies.Items {
-		policy := &policies.Items[i]
-		selects, err := desired.Selects(policy, object.(*corev1.Node))
-		if selects || err != nil {
+		if policy := &policies.Items[i]; concern(policy) {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Name: policy.Name}})
 		}
 	}
