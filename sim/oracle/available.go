@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -71,10 +72,11 @@ func (available) AtRest(f *Facts) error {
 }
 
 // lacks is what a managed node lacks of a policy that is Available there, and does
-// not tell as drift.
+// not tell as drift. One that is out of reach for good can tell nothing: whether
+// that is our doing, the rule reach says.
 func (f *Facts) lacks(e *v1.NodeNetworkConfigurationEnactment, node, name string) []state.Difference {
 	policy, nns := f.policy(name), f.state(node)
-	if policy == nil || nns == nil || !f.Has(node) || !isManaged(nns) || f.Open(node) ||
+	if policy == nil || nns == nil || !f.Has(node) || !isManaged(nns) || f.Open(node) || !f.Reaches(node, probe.APIServer) ||
 		!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) || e.Status.PolicyGeneration != policy.Generation {
 		return nil
 	}

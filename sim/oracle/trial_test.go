@@ -208,6 +208,11 @@ func TestAvailableInTheStatus(t *testing.T) {
 			s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
 			s.hosts["n1"].network = before
 		}},
+		"at rest, and the node is another one and out of reach": {play: func(s *stage) {
+			committed(s)
+			s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
+			s.hosts["n1"].network, s.hosts["n1"].cut = before, true
+		}},
 		"at rest, and the drift is told": {play: func(s *stage) {
 			committed(s)
 			s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
