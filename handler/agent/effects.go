@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -212,7 +213,7 @@ func (a *Agent) rollback(ctx context.Context, entry journal.Entry) txn.Event {
 		return txn.CheckpointLost{}
 	}
 	return txn.RollbackFailed{
-		Message: err.Error(), Gone: gone, Unavailable: errors.Is(err, backend.ErrUnavailable), At: a.Clock.Now(),
+		Message: err.Error(), Gone: gone, Hindrance: a.hindrance(ctx, entry, err),
 	}
 }
 
@@ -253,11 +254,20 @@ func (a *Agent) lost(ctx context.Context, entry journal.Entry) bool {
 
 func (a *Agent) revert(ctx context.Context, entry journal.Entry) txn.Event {
 	if err := a.applyForGood(ctx, entry.Revert); err != nil {
-		return txn.RevertFailed{
-			Message: "applying the journal's revert: " + err.Error(), Unavailable: errors.Is(err, backend.ErrUnavailable), At: a.Clock.Now(),
-		}
+		return txn.RevertFailed{Message: "applying the journal's revert: " + err.Error(), Hindrance: a.hindrance(ctx, entry, err)}
 	}
 	return txn.Reverted{}
+}
+
+// hindrance of a way back that failed. An API server that did not guard the change
+// may be out of reach for reasons of its own.
+func (a *Agent) hindrance(ctx context.Context, entry journal.Entry, err error) txn.Hindrance {
+	guarded := slices.Contains(entry.Transaction.Guards, probe.APIServer)
+	return txn.Hindrance{
+		Unavailable: errors.Is(err, backend.ErrUnavailable),
+		Cut:         guarded && !a.asks(ctx, probe.APIServer, warmAttempt),
+		At:          a.Clock.Now(),
+	}
 }
 
 func (a *Agent) applyForGood(ctx context.Context, raw []byte) error {
@@ -296,6 +306,9 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 		done := kept || len(settled.Differences) == 0 && len(settled.Foreign) == 0
 		if done || !a.Clock.Now().Before(back.until(end, settled)) || ctx.Err() != nil {
 			if !done {
+				if entry.Transaction.Reverted {
+					settled.Hindrance = a.hindrance(ctx, entry, nil)
+				}
 				logf.FromContext(ctx).Info("the node is not as before", "differences", settled.Differences, "foreign", settled.Foreign)
 			}
 			return settled

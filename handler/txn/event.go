@@ -54,27 +54,33 @@ type (
 	}
 	// RolledBack: the checkpoint was rolled back.
 	RolledBack struct{}
-	// RollbackFailed: Gone means that the checkpoint was not alive any more,
-	// Unavailable that there was no NetworkManager to ask.
+	// RollbackFailed: Gone means that the checkpoint was not alive any more.
 	RollbackFailed struct {
-		Message     string
-		Gone        bool
-		Unavailable bool
-		At          time.Time
+		Message string
+		Gone    bool
+		Hindrance
 	}
 	// Reverted: the journal's revert was applied and committed.
 	Reverted struct{}
-	// RevertFailed: it could not be applied; Unavailable means that there was
-	// no NetworkManager to ask.
+	// RevertFailed: it could not be applied.
 	RevertFailed struct {
-		Message     string
-		Unavailable bool
-		At          time.Time
+		Message string
+		Hindrance
 	}
 	// Settled: how the node compares, now that it is quiet, with the state
 	// before the change, and what of the desired state it lacks. Foreign is
 	// what the change did not name, was dropped and cannot be put back.
-	Settled struct{ Differences, Missing, Foreign []string }
+	Settled struct {
+		Differences, Missing, Foreign []string
+		Hindrance
+	}
+	// Hindrance is what decides for how long a way back that failed is tried again.
+	// Unavailable: there was no NetworkManager to ask. Cut: the API server, which
+	// guarded the change, does not answer, so nobody can tell the node anything better.
+	Hindrance struct {
+		Unavailable, Cut bool
+		At               time.Time
+	}
 	// CheckpointLost: NetworkManager restarted.
 	CheckpointLost struct{}
 	// Recovered: a journal of an earlier process is open. Alive: its

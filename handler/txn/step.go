@@ -199,9 +199,9 @@ func (s State) rollingBack(e Event) (State, []Effect) {
 		if e.Gone {
 			return s.to(Settling), []Effect{Settle{}}
 		}
-		return s.undoFailed(e.Message, e.Unavailable, e.At)
+		return s.undoFailed("rolling back: "+e.Message, e.Hindrance)
 	case RevertFailed:
-		return s.undoFailed(e.Message, e.Unavailable, e.At)
+		return s.undoFailed("rolling back: "+e.Message, e.Hindrance)
 	case Tick:
 		if s.Until.IsZero() || e.At.Before(s.Until) {
 			return s, nil
@@ -232,6 +232,9 @@ func (s State) settling(e Event) (State, []Effect) {
 		// journal knows what it was.
 		s.Lost = true
 		return s.undo()
+	case settled.Cut:
+		// NetworkManager took the revert and has not done it.
+		return s.to(RollingBack).undoFailed("", settled.Hindrance)
 	}
 	return s.incomplete(slices.Concat(settled.Differences, settled.Foreign))
 }
@@ -269,19 +272,23 @@ func (s State) undo() (State, []Effect) {
 	return s.to(RollingBack), []Effect{Rollback{}}
 }
 
-// undoFailed tries again later, for ever where NetworkManager is away: it would
-// come back with the unproven change, so giving up would make that permanent.
-func (s State) undoFailed(message string, unavailable bool, at time.Time) (State, []Effect) {
-	if unavailable {
-		s.Until = at.Add(undoRetryFirst)
+// undoFailed tries again later: for ever where NetworkManager is away, since it
+// would come back with the unproven change, and where the node is cut off, since
+// giving up would make that permanent.
+func (s State) undoFailed(difference string, b Hindrance) (State, []Effect) {
+	if b.Unavailable {
+		s.Until = b.At.Add(undoRetryFirst)
 		return s, nil
 	}
 	s.UndoAttempts++
 	if s.UndoAttempts >= maxUndoAttempts {
-		return s.incomplete([]string{"rolling back: " + message})
+		if !b.Cut {
+			return s.incomplete([]string{difference})
+		}
+		s.UndoAttempts = maxUndoAttempts - 1
 	}
 	wait := min(undoRetryFirst<<(s.UndoAttempts-1), undoRetryMost)
-	s.Until = at.Add(wait)
+	s.Until = b.At.Add(wait)
 	return s, nil
 }
 

@@ -112,13 +112,13 @@ func parse(t *testing.T, line string) Event {
 	case "rolled-back":
 		return RolledBack{}
 	case "rollback-failed":
-		return RollbackFailed{Message: arg(1), Gone: has("gone"), Unavailable: has("unavailable"), At: at(2)}
+		return RollbackFailed{Message: arg(1), Gone: has("gone"), Hindrance: Hindrance{Unavailable: has("unavailable"), Cut: has("cut"), At: at(2)}}
 	case "reverted":
 		return Reverted{}
 	case "revert-failed":
-		return RevertFailed{Message: arg(1), Unavailable: has("unavailable"), At: at(2)}
+		return RevertFailed{Message: arg(1), Hindrance: Hindrance{Unavailable: has("unavailable"), Cut: has("cut"), At: at(2)}}
 	case "settled":
-		return parseSettled(words[1:])
+		return parseSettled(words[1:], at)
 	case "networkmanager-restarted":
 		return CheckpointLost{}
 	case "recovered":
@@ -170,8 +170,14 @@ func parseChange(t *testing.T, words []string) Change {
 	return change
 }
 
-func parseSettled(words []string) Event {
+// parseSettled reads differences, missing:WHAT and foreign:WHAT; a last word "cut",
+// after a time, is Hindrance.
+func parseSettled(words []string, at func(int) time.Time) Event {
 	var settled Settled
+	if n := len(words); n > 1 && words[n-1] == "cut" {
+		settled.Hindrance = Hindrance{Cut: true, At: at(n - 1)}
+		words = words[:n-2]
+	}
 	for _, word := range words {
 		kind, what, _ := strings.Cut(word, ":")
 		switch kind {
