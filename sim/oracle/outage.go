@@ -142,6 +142,9 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 	if saved, is := e.What.(JournalSaved); is && !b.began[e.Node].since.Equal(saved.Entry.Since) {
 		b.began[e.Node] = opening{saved.Entry.Since, e.At}
 	}
+	if wrote, is := e.What.(Wrote); is {
+		b.forget(wrote)
+	}
 	what, is := e.What.(JournalClosed)
 	if !is || what.Record.Last == nil {
 		return nil
@@ -179,6 +182,20 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 		return fmt.Errorf("generation %d of policy %s has failed %d times and was tried again after %s, before %s", key.generation, key.policy, before.times, gap, least)
 	}
 	return nil
+}
+
+// forget the failures that an enactment counted which is gone: the policy left the
+// node, and is a new one there when it comes back.
+func (b *backoff) forget(w Wrote) {
+	before, is := w.Before.(*v1.NodeNetworkConfigurationEnactment)
+	if !is || w.After != nil {
+		return
+	}
+	for key := range b.failed {
+		if before.Name == v1.EnactmentName(key.node, key.policy) {
+			delete(b.failed, key)
+		}
+	}
 }
 
 // undisturbed: no fault since then; and the clock of the next attempt is that by

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 )
 
 func TestOutage(t *testing.T) {
@@ -56,6 +57,17 @@ func TestBackoff(t *testing.T) {
 	judge(t, func() Oracle { return newBackoff() }, one, map[string]history{
 		"later and later": {play: func(s *stage) { fail(s, 8, func(n int) time.Duration { return time.Second << n }) }},
 		"again and again": {want: "was tried again after", play: func(s *stage) { fail(s, 8, func(int) time.Duration { return time.Second }) }},
+		"it has left the node, and comes back": {play: func(s *stage) {
+			fail(s, 7, func(n int) time.Duration { return time.Second << n })
+			s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{Before: s.enacted("n1", 1, v1.EnactmentFailing)}}})
+			fail(s, 3, func(int) time.Duration { return time.Second })
+		}},
+		"it is told again, and comes back": {want: "was tried again after", play: func(s *stage) {
+			fail(s, 7, func(n int) time.Duration { return time.Second << n })
+			e := s.enacted("n1", 1, v1.EnactmentFailing)
+			s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{Before: e, After: e}}})
+			fail(s, 3, func(int) time.Duration { return time.Second })
+		}},
 		"the clock is wrong": {play: func(s *stage) {
 			s.tell("n1", Fault{Kind: "clock-jump", On: true})
 			fail(s, 8, func(int) time.Duration { return time.Second })
