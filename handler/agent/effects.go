@@ -303,7 +303,7 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 		if !kept {
 			settled.Foreign = back.round(ctx)
 		}
-		done := kept || len(settled.Differences) == 0 && len(settled.Foreign) == 0
+		done := kept || len(settled.Differences) == 0 && len(settled.Foreign) == 0 && back.isQuiet()
 		if done || !a.Clock.Now().Before(back.until(end, settled)) || ctx.Err() != nil {
 			if !done {
 				if entry.Transaction.Reverted {

@@ -21,6 +21,8 @@ type kernel struct {
 	routes []foreign.Route
 	// stays is what cannot be put back.
 	stays error
+	// late: NetworkManager is not done yet when all is back, and drops it again.
+	late  bool
 	put   int
 	notes int
 }
@@ -42,7 +44,11 @@ func (k *kernel) Note(context.Context) (foreign.Snapshot, error) {
 	defer k.mu.Unlock()
 	k.notes++
 	eth0 := foreign.Link{Name: "eth0", Index: 2, MTU: 1500, Up: true, Carrier: true}
-	return foreign.Snapshot{Links: []foreign.Link{eth0}, Routes: slices.Clone(k.routes)}, nil
+	routes := slices.Clone(k.routes)
+	if k.late && k.put == 2 {
+		k.late, k.routes = false, nil
+	}
+	return foreign.Snapshot{Links: []foreign.Link{eth0}, Routes: routes}, nil
 }
 
 func (k *kernel) PutBack(_ context.Context, loss foreign.Loss) error {
@@ -149,6 +155,25 @@ func TestWhatARollbackDropsIsPutBackAfterACrashToo(t *testing.T) {
 		t.Fatalf("outcome = %+v", got)
 	}
 	if got := k.state(); got != "2 routes, 2 put back" {
+		t.Error(got)
+	}
+}
+
+func TestWhatARollbackDropsTwiceIsPutBackTwice(t *testing.T) {
+	n, k, with := foreignNode(t, time.Hour)
+	_, kill := n.handler(with)
+	n.want(2, "p", "br0", "cut")
+	n.midApply(t)
+	close(n.host.hold)
+	n.until("the change is in place and was compared", func() bool { return n.host.has("cut") && k.noted() == 2 })
+	kill()
+	k.drop(0)
+	k.late = true
+	n.handler(with)
+	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
+		t.Fatalf("outcome = %+v", got)
+	}
+	if got := k.state(); got != "2 routes, 4 put back" {
 		t.Error(got)
 	}
 }
