@@ -10,8 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -268,4 +271,42 @@ func TestANodeThatIsNotManagedIsNotCorrected(t *testing.T) {
 	yes := true
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec.Managed = 4, &yes })
 	n.until("it is put right when it is managed again", func() bool { return n.mtu("a") == 1400 && len(n.record().Corrections) == 1 })
+}
+
+func TestWhatAClockAheadHasWrittenAboutDriftIsTakenForNow(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	desired := state.FromTree(map[string]any{"interfaces": []any{map[string]any{"name": "a", "type": "dummy", "state": "up", "mtu": json.Number("1400")}}})
+	current := state.FromTree(map[string]any{"interfaces": []any{map[string]any{"name": "a", "type": "dummy", "state": "up", "mtu": json.Number("1300")}}})
+	nns := &v1.NodeNetworkState{Spec: v1.NodeNetworkStateSpec{DesiredState: v1.NewState(desired.JSON())}}
+	for name, c := range map[string]struct {
+		since, ended time.Duration // From now.
+		past         journal.Correction
+		due          time.Duration
+	}{
+		"it was found by a clock ahead":                       {since: 2 * time.Hour},
+		"it was corrected by a clock ahead":                   {since: -time.Second, ended: 2 * time.Hour, past: journal.Correction{Times: 1}, due: 10 * time.Second},
+		"it was corrected lately":                             {since: -time.Second, ended: -4 * time.Second, past: journal.Correction{Times: 1}, due: 6 * time.Second},
+		"it was found and corrected, both by a clock ahead":   {since: 3 * time.Hour, ended: 2 * time.Hour, past: journal.Correction{Times: 1}, due: 10 * time.Second},
+		"it was found a day ago, and its correction is to be": {since: -24 * time.Hour, due: -24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &Agent{Options: Options{Clock: deadline.On(clocktesting.NewFakeClock(now))}}
+			a.record.Committed = &journal.Committed{Desired: desired.JSON(), Hash: a.hashOf(nns.Spec.DesiredState)}
+			if c.past.Times > 0 {
+				c.past.Ended = now.Add(c.ended)
+				a.record.Corrections = map[string]journal.Correction{"interfaces[a]": c.past}
+			}
+			status := &v1.NodeNetworkStateStatus{Drift: []v1.Drift{{Path: "interfaces[a].mtu", Expected: "1400", Found: "1300", Since: metav1.NewTime(now.Add(c.since))}}}
+			a.judge(nns, status, current)
+			if len(a.drift.found) != 1 {
+				t.Fatalf("found %+v", a.drift.found)
+			}
+			if due := a.drift.found[0].due.Sub(now); due != c.due {
+				t.Errorf("it is put right in %s, want %s", due, c.due)
+			}
+			if told := status.Drift[0].Since.Time; told.After(now) {
+				t.Errorf("it is told since %s, and now is %s", told, now)
+			}
+		})
+	}
 }
