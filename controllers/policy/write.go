@@ -23,7 +23,7 @@ func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d des
 	if fresh, err := r.comeAgain(ctx, g, d.Spec); !fresh || err != nil {
 		return false, err
 	}
-	if fresh, err := r.givesUp(ctx, g, d); !fresh || err != nil {
+	if fresh, err := r.isKnown(ctx, g, d); !fresh || err != nil {
 		return false, err
 	}
 	for _, name := range d.Delete {
