@@ -259,15 +259,14 @@ func (a *Agent) revert(ctx context.Context, entry journal.Entry) txn.Event {
 	return txn.Reverted{}
 }
 
-// hindrance of a way back that failed. An API server that did not guard the change
-// may be out of reach for reasons of its own.
+// hindrance of a way back that failed. The node is cut off when what guarded the
+// change says so: the API server, and the gateway with it. Where that answers, the
+// API server is out of reach for a reason that no way back can mend.
 func (a *Agent) hindrance(ctx context.Context, entry journal.Entry, err error) txn.Hindrance {
-	guarded := slices.Contains(entry.Transaction.Guards, probe.APIServer)
-	return txn.Hindrance{
-		Unavailable: errors.Is(err, backend.ErrUnavailable),
-		Cut:         guarded && !a.asks(ctx, probe.APIServer, warmAttempt),
-		At:          a.Clock.Now(),
-	}
+	guards := entry.Transaction.Guards
+	lost := func(guard string) bool { return slices.Contains(guards, guard) && !a.asks(ctx, guard, warmAttempt) }
+	cut := lost(probe.APIServer) && (!slices.Contains(guards, probe.DefaultGateway) || lost(probe.DefaultGateway))
+	return txn.Hindrance{Unavailable: errors.Is(err, backend.ErrUnavailable), Cut: cut, At: a.Clock.Now()}
 }
 
 func (a *Agent) applyForGood(ctx context.Context, raw []byte) error {

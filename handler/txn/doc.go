@@ -25,7 +25,7 @@
 //     checkpoint while it lives, by the journal's own revert once it is lost;
 //   - a way back that fails is tried again for some minutes; for as long as it
 //     takes where NetworkManager is away, or where the node is not as before and
-//     does not reach the API server, which it did;
+//     reaches neither gateway nor API server, which it did;
 //   - after a crash an open journal is always taken back, except where the
 //     crash fell between the proof and the end of the commit.
 //

@@ -75,8 +75,9 @@ type (
 		Hindrance
 	}
 	// Hindrance is what decides for how long a way back that failed is tried again.
-	// Unavailable: there was no NetworkManager to ask. Cut: the API server, which
-	// guarded the change, does not answer, so nobody can tell the node anything better.
+	// Unavailable: there was no NetworkManager to ask. Cut: the API server and
+	// the gateway, which guarded the change, do not answer, so nobody can tell the node
+	// anything better.
 	Hindrance struct {
 		Unavailable, Cut bool
 		At               time.Time

@@ -34,6 +34,7 @@ const (
 	maxUndoAttempts = 8
 	undoRetryFirst  = time.Second
 	undoRetryMost   = 30 * time.Second
+	undoRetryCut    = 2 * time.Minute
 )
 
 // ReadBack is the guard that every change has: the state read from the node

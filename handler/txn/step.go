@@ -281,14 +281,15 @@ func (s State) undoFailed(difference string, b Hindrance) (State, []Effect) {
 		return s, nil
 	}
 	s.UndoAttempts++
-	if s.UndoAttempts >= maxUndoAttempts {
-		if !b.Cut {
-			return s.incomplete([]string{difference})
-		}
-		s.UndoAttempts = maxUndoAttempts - 1
+	if s.UndoAttempts >= maxUndoAttempts && !b.Cut {
+		return s.incomplete([]string{difference})
 	}
-	wait := min(undoRetryFirst<<(s.UndoAttempts-1), undoRetryMost)
-	s.Until = b.At.Add(wait)
+	s.UndoAttempts = min(s.UndoAttempts, maxUndoAttempts)
+	wait, most := undoRetryFirst<<(s.UndoAttempts-1), undoRetryMost
+	if b.Cut {
+		most = undoRetryCut // Each try may disturb what does work.
+	}
+	s.Until = b.At.Add(min(wait, most))
 	return s, nil
 }
 
