@@ -81,7 +81,7 @@ func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatu
 	for _, d := range status.Drift {
 		told[leafOf(d.Path, d.Expected, d.Found)] = earlier(d.Since.Time, now)
 	}
-	a.record.Corrections = notAhead(a.record.Corrections, now)
+	a.notAhead(now)
 	seen := map[string]time.Time{}
 	a.drift.found, a.drift.again = nil, time.Time{}
 	for _, d := range state.Missing(desired, current) {
@@ -137,17 +137,11 @@ func (d *drift) lookAt(t time.Time) {
 
 // notAhead has no correction end in the future: an earlier process's clock was
 // ahead, and what waits for its time would wait until this one has caught up.
-func notAhead(corrections map[string]journal.Correction, now time.Time) map[string]journal.Correction {
-	ahead := func(past journal.Correction) bool { return past.Ended.After(now) }
-	if !slices.ContainsFunc(slices.Collect(maps.Values(corrections)), ahead) {
-		return corrections
-	}
-	next := maps.Clone(corrections)
-	for subject, past := range next {
+func (a *Agent) notAhead(now time.Time) {
+	for subject, past := range a.record.Corrections {
 		past.Ended = earlier(past.Ended, now)
-		next[subject] = past
+		a.record.Corrections[subject] = past
 	}
-	return next
 }
 
 func earlier(a, b time.Time) time.Time {

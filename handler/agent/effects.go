@@ -263,10 +263,10 @@ func (a *Agent) revert(ctx context.Context, entry journal.Entry) txn.Event {
 // change says so: the API server, and the gateway with it. Where that answers, the
 // API server is out of reach for a reason that no way back can mend.
 func (a *Agent) hindrance(ctx context.Context, entry journal.Entry, err error) txn.Hindrance {
-	guards := entry.Transaction.Guards
-	lost := func(guard string) bool { return slices.Contains(guards, guard) && !a.asks(ctx, guard, warmAttempt) }
+	at, guards := a.Clock.Now(), entry.Transaction.Guards // The wait for the next try begins before these questions.
+	lost := func(guard string) bool { return slices.Contains(guards, guard) && !a.asks(ctx, guard, guardAttempt) }
 	cut := lost(probe.APIServer) && (!slices.Contains(guards, probe.DefaultGateway) || lost(probe.DefaultGateway))
-	return txn.Hindrance{Unavailable: errors.Is(err, backend.ErrUnavailable), Cut: cut, At: a.Clock.Now()}
+	return txn.Hindrance{Unavailable: errors.Is(err, backend.ErrUnavailable), Cut: cut, At: at}
 }
 
 func (a *Agent) applyForGood(ctx context.Context, raw []byte) error {

@@ -69,6 +69,12 @@ func (k *kernel) drop(n int) {
 	k.routes = slices.Clone(k.routes[:n])
 }
 
+func (k *kernel) willDropOnceMore() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.late = true
+}
+
 func (k *kernel) set(stays error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -168,7 +174,7 @@ func TestWhatARollbackDropsTwiceIsPutBackTwice(t *testing.T) {
 	n.until("the change is in place and was compared", func() bool { return n.host.has("cut") && k.noted() == 2 })
 	kill()
 	k.drop(0)
-	k.late = true
+	k.willDropOnceMore()
 	n.handler(with)
 	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
 		t.Fatalf("outcome = %+v", got)

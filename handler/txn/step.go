@@ -199,9 +199,9 @@ func (s State) rollingBack(e Event) (State, []Effect) {
 		if e.Gone {
 			return s.to(Settling), []Effect{Settle{}}
 		}
-		return s.undoFailed("rolling back: "+e.Message, e.Hindrance)
+		return s.undoFailed(e.Message, e.Hindrance)
 	case RevertFailed:
-		return s.undoFailed("rolling back: "+e.Message, e.Hindrance)
+		return s.undoFailed(e.Message, e.Hindrance)
 	case Tick:
 		if s.Until.IsZero() || e.At.Before(s.Until) {
 			return s, nil
@@ -275,21 +275,21 @@ func (s State) undo() (State, []Effect) {
 // undoFailed tries again later: for ever where NetworkManager is away, since it
 // would come back with the unproven change, and where the node is cut off, since
 // giving up would make that permanent.
-func (s State) undoFailed(difference string, b Hindrance) (State, []Effect) {
-	if b.Unavailable {
-		s.Until = b.At.Add(undoRetryFirst)
+func (s State) undoFailed(message string, h Hindrance) (State, []Effect) {
+	if h.Unavailable {
+		s.Until = h.At.Add(undoRetryFirst)
 		return s, nil
 	}
 	s.UndoAttempts++
-	if s.UndoAttempts >= maxUndoAttempts && !b.Cut {
-		return s.incomplete([]string{difference})
+	if s.UndoAttempts >= maxUndoAttempts && !h.Cut {
+		return s.incomplete([]string{"rolling back: " + message})
 	}
 	s.UndoAttempts = min(s.UndoAttempts, maxUndoAttempts)
 	wait, most := undoRetryFirst<<(s.UndoAttempts-1), undoRetryMost
-	if b.Cut {
+	if h.Cut {
 		most = undoRetryCut // Each try may disturb what does work.
 	}
-	s.Until = b.At.Add(min(wait, most))
+	s.Until = h.At.Add(min(wait, most))
 	return s, nil
 }
 

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
@@ -144,19 +142,18 @@ func (e *effects) Drift(node string, r *rand.Rand) {
 // named are the interfaces that policies name on the node: a hand elsewhere is
 // nobody's business.
 func (e *effects) named(node string) []string {
+	nns, is := e.cluster.API.Look(&v1.NodeNetworkState{}, node).(*v1.NodeNetworkState)
+	if !is {
+		return nil
+	}
+	var wanted struct {
+		Interfaces []struct{ Name string }
+	}
+	// What cannot be read names nothing.
+	_ = json.Unmarshal(nns.Spec.DesiredState.Raw, &wanted)
 	var names []string
-	e.cluster.API.Each(&v1.NodeNetworkState{}, func(o client.Object) {
-		if o.GetName() != node {
-			return
-		}
-		var wanted struct {
-			Interfaces []struct{ Name string }
-		}
-		// What cannot be read names nothing.
-		_ = json.Unmarshal(o.(*v1.NodeNetworkState).Spec.DesiredState.Raw, &wanted)
-		for _, one := range wanted.Interfaces {
-			names = append(names, one.Name)
-		}
-	})
+	for _, one := range wanted.Interfaces {
+		names = append(names, one.Name)
+	}
 	return names
 }
