@@ -113,6 +113,8 @@ func (f *Facts) triedBy(node string, t *Trial) (tried, bool) {
 // one second, doubling, to four minutes at least.
 type backoff struct {
 	failed map[tried]failures
+	// latest is what each node tried last.
+	latest map[string]tried
 	began  map[string]opening
 }
 
@@ -134,7 +136,9 @@ type failures struct {
 	generation int64
 }
 
-func newBackoff() *backoff { return &backoff{map[tried]failures{}, map[string]opening{}} }
+func newBackoff() *backoff {
+	return &backoff{map[tried]failures{}, map[string]tried{}, map[string]opening{}}
+}
 
 func (*backoff) Name() string { return "back-off" }
 
@@ -164,6 +168,9 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 	if t := f.Node(e.Node).Trial; t != nil && t.Entry != nil && len(t.Entry.Correction) > 0 {
 		return nil
 	}
+	// Where a newer generation has failed, the node goes back at once.
+	back := key.generation < p.Generation && b.latest[e.Node] != key
+	b.latest[e.Node] = key
 	switch last.Result {
 	case v1.TransactionCommitted:
 		delete(b.failed, key)
@@ -178,7 +185,7 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 	b.failed[key] = failures{before.times + 1, e.At, b.began[e.Node].at, last.Since.Time, last.Generation}
 	least := before.wait()
 	// By its beginning, in whole seconds: a full disk has it recorded later.
-	if gap := last.Since.Sub(before.began) + time.Second; before.times > 0 && gap < least && before.undisturbed(f, e.Node) {
+	if gap := last.Since.Sub(before.began) + time.Second; before.times > 0 && gap < least && !back && before.undisturbed(f, e.Node) {
 		return fmt.Errorf("generation %d of policy %s has failed %d times and was tried again after %s, before %s", key.generation, key.policy, before.times, gap, least)
 	}
 	return nil
