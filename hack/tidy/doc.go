@@ -13,6 +13,7 @@
 //	marks       no note about work that is still to be done (marks.go)
 //	skips       no test that is skipped without a reason (bans.go)
 //	make help   every target is explained (makefile.go)
+//	modules     one version of what two modules need (modules.go)
 //
 // It never type-checks, compiles or fixes anything, and it uses the standard
 // library only: the whole tree takes well under a second. Every rule is itself

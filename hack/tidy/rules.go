@@ -20,5 +20,6 @@ func Rules() []Rule {
 		{"marks", Marks},
 		{"skips", Skips},
 		{"make help", MakeHelp},
+		{"modules", Modules},
 	}
 }

@@ -132,7 +132,7 @@ func (t *Tree) add(name, relative string) error {
 
 func isText(name string) bool {
 	switch path.Ext(name) {
-	case ".sh", ".rs", ".md", ".yaml", ".yml", ".toml", ".txtar":
+	case ".sh", ".rs", ".md", ".yaml", ".yml", ".toml", ".txtar", ".mod":
 		return true
 	}
 	return path.Base(name) == "Makefile" || strings.HasPrefix(name, ".ci/")
