@@ -20,6 +20,6 @@ hack/install-deps.sh lab || exit 2
 environment=$(hack/libnmstate.sh --env) || exit 2
 hack/build.sh handler controllers control-plane
 eval "$environment"
-go build -trimpath -tags nmstate -o bin/bench ./e2e/bench
+go build -trimpath -o bin/bench ./e2e/bench
 bin/control-plane programs >/dev/null
 exec bin/bench "$@"

@@ -30,7 +30,7 @@ handler() {
 	local settings
 	settings=$(hack/libnmstate.sh --env)
 	say "bin/handler, with libnmstate"
-	(eval "$settings" && go build -trimpath -ldflags "$stamp" -tags nmstate -o bin/handler ./handler)
+	(eval "$settings" && go build -trimpath -ldflags "$stamp" -o bin/handler ./handler)
 	# The program that computes the way back lies beside it, where it was built.
 	rm -f bin/nmstate-revert
 	(eval "$settings" && { [ -z "$NMSTATE_REVERT" ] || ln -s "$NMSTATE_REVERT" bin/nmstate-revert; })
@@ -40,7 +40,7 @@ controllers() {
 	local settings
 	if [ "$(uname)" = Linux ] && hack/need.sh gcc 2>/dev/null && settings=$(hack/libnmstate.sh --env 2>/dev/null); then
 		say "bin/controllers, with libnmstate"
-		(eval "$settings" && go build -trimpath -ldflags "$stamp" -tags nmstate -o bin/controllers ./controllers)
+		(eval "$settings" && go build -trimpath -ldflags "$stamp" -o bin/controllers ./controllers)
 		return
 	fi
 	say "bin/controllers, without libnmstate: in centralized mode they refuse policies with captures"

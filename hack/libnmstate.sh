@@ -2,8 +2,8 @@
 # Makes libnmstate and the program nmstate-revert available, once:
 #
 #   hack/libnmstate.sh          finds or builds them, prints their directory
-#   hack/libnmstate.sh --env    the same, prints what a build with the tag
-#                               nmstate needs:  eval "$(hack/libnmstate.sh --env)"
+#   hack/libnmstate.sh --env    the same, prints what a build that is linked with it
+#                               needs:  eval "$(hack/libnmstate.sh --env)"
 #
 # The library is the system's where that is 2.2.50 or newer, otherwise it is
 # built from the locked workspace in rust/. nmstate-revert is always built from
@@ -110,7 +110,9 @@ if [ ! -d "$dir" ]; then
 fi
 
 if [ "${1:-}" = --env ]; then
-	echo "export CGO_ENABLED=1"
+	# Without the C library's resolver and users, for which an image from scratch has no
+	# modules; and dependencies are compiled once, for builds with cgo and without.
+	echo "export CGO_ENABLED=1 GOFLAGS='$(go env GOFLAGS) -tags=nmstate,netgo,osusergo'"
 	echo "export CGO_LDFLAGS='-O2 -g -L$dir/lib -Wl,-rpath,$dir/lib'"
 	echo "export NMSTATE_REVERT='$([ ! -x "$dir/bin/nmstate-revert" ] || echo "$dir/bin/nmstate-revert")'"
 else

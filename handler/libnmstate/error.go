@@ -4,7 +4,7 @@ import "errors"
 
 // ErrNotBuilt is what every call returns in a program built without the
 // library.
-var ErrNotBuilt = errors.New("built without libnmstate: build with `make build`, or with cgo and `-tags nmstate`")
+var ErrNotBuilt = errors.New("built without libnmstate: build with `make build`, or as hack/libnmstate.sh --env says")
 
 // Error is what libnmstate refused or failed at.
 type Error struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotBuilt is what New returns in a program without libnmstate.
-var ErrNotBuilt = errors.New("built without libnmstate: build with `make build`, or with cgo and `-tags nmstate`")
+var ErrNotBuilt = errors.New("built without libnmstate: build with `make build`, or as hack/libnmstate.sh --env says")
 
 // Options are what the backend stands on.
 type Options struct {
