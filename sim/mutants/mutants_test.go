@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/mutants"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 )
 
 func all(t *testing.T) []mutants.Mutant {
@@ -32,6 +33,14 @@ func root(t *testing.T) string {
 func TestThereAreEnoughPlantedBugs(t *testing.T) {
 	if n := len(all(t)); n < 20 {
 		t.Errorf("%d planted bugs, want 20 or more", n)
+	}
+}
+
+func TestEveryRuleHasAPlantedBug(t *testing.T) {
+	for _, rule := range oracle.All() {
+		if !slices.ContainsFunc(all(t), func(m mutants.Mutant) bool { return m.Rule == rule.Name() }) {
+			t.Errorf("no planted bug shows that the rule %q can fail", rule.Name())
+		}
 	}
 }
 
