@@ -8,11 +8,13 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nmstate/kubernetes-nmstate/sim/fault"
 	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
 )
 
@@ -155,8 +157,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Uint64Var(&o.from, "from", 1, "with -seeds: the first one")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "with -seeds: how many run at once")
 	flags.IntVar(&o.most, "failures", 10, "with -seeds: stop after so many that broke a rule")
-	flags.StringSliceVar(&o.always, "arm", nil, "kinds of faults that every run has, with commas between; -coverage has their names")
-	flags.StringVar(&o.rule, "rule", "", "look at this rule only (sim/oracle has their names)")
+	flags.StringSliceVar(&o.always, "arm", nil, "kinds of faults that every run has, with commas between (a wrong one lists them)")
+	flags.StringVar(&o.rule, "rule", "", "look at this rule only (a wrong one lists them)")
 	flags.StringVar(&o.known, "known", "", "with -seeds: a file of violations that do not count, \"SEED RULE why\" a line")
 	flags.BoolVar(&o.coverage, "coverage", false, "with -seeds: print which faults were at work in which phases; one at zero is a failure")
 	flags.BoolVar(&o.long, "long", false, "longer runs: two hours of faults instead of half an hour")
@@ -195,6 +197,23 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: -at and -fault need -scenario", errUsage)
 	case o.coverage && o.seeds == 0:
 		return fmt.Errorf("%w: -coverage needs -seeds", errUsage)
+	}
+	return o.checkNames()
+}
+
+// checkNames: a name that nothing has would find nothing, and look like success.
+func (o *options) checkNames() error {
+	if rules := swarm.Rules(); o.rule != "" && !slices.Contains(rules, o.rule) {
+		return fmt.Errorf("%w: -rule: there is no %q; there are %s", errUsage, o.rule, strings.Join(rules, ", "))
+	}
+	var kinds []string
+	for _, kind := range fault.Catalog() {
+		kinds = append(kinds, kind.Name)
+	}
+	for _, kind := range o.always {
+		if !slices.Contains(kinds, kind) {
+			return fmt.Errorf("%w: -arm: there is no %q; there are %s", errUsage, kind, strings.Join(kinds, ", "))
+		}
 	}
 	return nil
 }

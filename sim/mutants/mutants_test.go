@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/mutants"
-	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
+	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
 )
 
 func all(t *testing.T) []mutants.Mutant {
@@ -37,9 +37,9 @@ func TestThereAreEnoughPlantedBugs(t *testing.T) {
 }
 
 func TestEveryRuleHasAPlantedBug(t *testing.T) {
-	for _, rule := range oracle.All() {
-		if !slices.ContainsFunc(all(t), func(m mutants.Mutant) bool { return m.Rule == rule.Name() }) {
-			t.Errorf("no planted bug shows that the rule %q can fail", rule.Name())
+	for _, rule := range swarm.Rules() {
+		if !slices.ContainsFunc(all(t), func(m mutants.Mutant) bool { return m.Rule == rule }) {
+			t.Errorf("no planted bug shows that the rule %q can fail", rule)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
@@ -19,6 +20,16 @@ import (
 // happened on the way: the run is compared with one in which its last policies
 // are applied one after the other and nothing goes wrong.
 const histories = "histories"
+
+// Rules are the names of all rules: those of sim/oracle, and that of histories.
+func Rules() []string {
+	names := []string{histories}
+	for _, rule := range oracle.All() {
+		names = append(names, rule.Name())
+	}
+	slices.Sort(names)
+	return names
+}
 
 // betweenPolicies is more than one needs where nothing goes wrong.
 const betweenPolicies = 3 * time.Minute
