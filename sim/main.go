@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nmstate/kubernetes-nmstate/sim/fault"
 	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
 )
 
@@ -206,10 +205,7 @@ func (o *options) checkNames() error {
 	if rules := swarm.Rules(); o.rule != "" && !slices.Contains(rules, o.rule) {
 		return fmt.Errorf("%w: -rule: there is no %q; there are %s", errUsage, o.rule, strings.Join(rules, ", "))
 	}
-	var kinds []string
-	for _, kind := range fault.Catalog() {
-		kinds = append(kinds, kind.Name)
-	}
+	kinds := swarm.Kinds()
 	for _, kind := range o.always {
 		if !slices.Contains(kinds, kind) {
 			return fmt.Errorf("%w: -arm: there is no %q; there are %s", errUsage, kind, strings.Join(kinds, ", "))

@@ -35,6 +35,15 @@ const (
 	taintKey  = "example.com/taint"
 )
 
+// Kinds are the names that Size.Always may have.
+func Kinds() []string {
+	names := []string{others}
+	for _, kind := range fault.Catalog() {
+		names = append(names, kind.Name)
+	}
+	return names
+}
+
 // Draw draws a run from a seed.
 func Draw(seed uint64, size Size) Run {
 	if size.MostNodes == 0 {
