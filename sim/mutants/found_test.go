@@ -35,7 +35,7 @@ type report struct {
 // TestTheSwarmFindsPlantedBugs: each by the rule that is there for it, in as many
 // seeds as its patch says; and without the bug the rule holds in that seed.
 func TestTheSwarmFindsPlantedBugs(t *testing.T) {
-	for _, name := range strings.Split(*which, ",") {
+	for name := range strings.SplitSeq(*which, ",") {
 		if name != "all" && !slices.ContainsFunc(all(t), func(m mutants.Mutant) bool { return m.Name == name }) {
 			t.Fatalf("-which: no planted bug is called %q", name)
 		}
