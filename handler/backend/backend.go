@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -26,8 +27,13 @@ type Backend interface {
 	// Show reads the node's network state as it is now.
 	Show(ctx context.Context) (state.State, error)
 
-	// Apply brings the node to desired without making it permanent: a
-	// checkpoint stays armed that undoes the change after rollbackAfter.
+	// Apply brings the node to desired in memory and in /run only, so that a
+	// power cut forgets it, and a checkpoint stays armed that undoes the change
+	// after rollbackAfter. An interface that is to be absent is down until
+	// profiles.Tidy; hostname.config is left to profiles.Permanent. A file
+	// beside the profiles that NetworkManager writes for the next boot (global
+	// DNS) has its old bytes again when Apply returns, however it ends, and
+	// at once where that can be; held are the new ones.
 	// armed is called, at most once and before Apply returns, as soon as the
 	// checkpoint exists, so that the caller can write it down; it may be
 	// called although Apply fails. When ctx ends, the apply is killed and the
@@ -39,14 +45,27 @@ type Backend interface {
 	// change may be there in part, or have been taken back already: Pending
 	// tells whether the checkpoint is alive. ErrGone: it was applied, but the
 	// checkpoint ended meanwhile.
-	Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(Checkpoint)) (Checkpoint, error)
+	Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(Checkpoint)) (made Checkpoint, held profiles.Files, err error)
 
-	// Commit makes the trial permanent. ErrGone: the checkpoint is not alive
+	// Profiles reads what NetworkManager knows beside the kernel: profiles,
+	// their files, what is active where. It costs a few milliseconds.
+	// ErrUnavailable: there is no NetworkManager to ask.
+	Profiles(ctx context.Context) (profiles.Snapshot, error)
+
+	// Do carries out one action on profiles, whole or not at all; done again
+	// it does no harm. What was written is on disk for certain after a
+	// profiles.Sync. ErrUnavailable: there is no NetworkManager to ask. ErrGone:
+	// there is no such profile or device.
+	Do(ctx context.Context, action profiles.Action) error
+
+	// Commit gives the checkpoint up: the trial stays. What the next boot reads
+	// is profiles.Permanent's, before. ErrGone: the checkpoint is not alive
 	// any more, so nothing was committed. Any other error: NetworkManager did not
 	// answer, and whether it has committed is not known; Pending tells later.
 	Commit(ctx context.Context, checkpoint Checkpoint) error
 
-	// Rollback undoes the trial. ErrGone: the checkpoint is not alive any more.
+	// Rollback undoes the trial by NetworkManager's checkpoint, which brings
+	// the kernel back; files are profiles.FilesBack's. ErrGone: the checkpoint is not alive any more.
 	// Another error may have taken back a part; the checkpoint may be gone.
 	Rollback(ctx context.Context, checkpoint Checkpoint) error
 

@@ -6,11 +6,15 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
 // Entry is an open transaction: where it stands and how to get back.
 type Entry struct {
+	// Version of what the entry says; zero is what handlers wrote that had no
+	// Profiles: their way back is Revert.
+	Version     int       `json:"version,omitempty"`
 	Transaction txn.State `json:"transaction"`
 	// Since is when the transaction began.
 	Since time.Time `json:"since"`
@@ -26,7 +30,12 @@ type Entry struct {
 	// Desired is the whole desired state; Change the part of it that is applied.
 	Desired json.RawMessage `json:"desired"`
 	Change  json.RawMessage `json:"change"`
-	// Before is the state read before the change, Revert what leads back to it.
+	// Profiles is what NetworkManager knew before the change, byte for byte, and
+	// Trial the same with the change in place; nil as long as it is not.
+	Profiles *profiles.Snapshot `json:"profiles,omitempty"`
+	Trial    *profiles.Trial    `json:"trial,omitempty"`
+	// Before is the state read before the change. Revert is what leads back to
+	// it by nmstate's model: the last resort, where the profiles do not.
 	Before json.RawMessage `json:"before"`
 	Revert json.RawMessage `json:"revert"`
 	// Removal: policies leave, and nothing else changes.
@@ -38,6 +47,17 @@ type Entry struct {
 	// Foreign are the kernel's links, addresses and routes before the change,
 	// for what the change does not name; nil: they were not noted.
 	Foreign *foreign.Snapshot `json:"foreign,omitempty"`
+}
+
+// Version of the entries that are written now.
+const Version = 2
+
+// Interrupted is a change whose trial a crash, a reboot or a restart of
+// NetworkManager ended.
+type Interrupted struct {
+	// Hash of the desired state, and how often in a row.
+	Hash  string `json:"hash"`
+	Times int    `json:"times"`
 }
 
 // Kept is a removal whose undo failed for good.
@@ -80,6 +100,8 @@ type Record struct {
 	// Kept is the last removal that left its configuration on the node, until
 	// something else is committed.
 	Kept *Kept `json:"kept,omitempty"`
+	// Interrupted is the change that was interrupted last, until another one ends.
+	Interrupted *Interrupted `json:"interrupted,omitempty"`
 	// Corrections of drift, by what drifted ("interfaces[eth1]").
 	Corrections map[string]Correction `json:"corrections,omitempty"`
 }

@@ -62,6 +62,9 @@ type Change struct {
 	// Confirm is how long a person has to confirm the change once everything
 	// else has passed; zero asks nobody.
 	Confirm time.Duration `json:"confirmNanoseconds,omitempty"`
+	// Interrupted is how often in a row a crash, a reboot or a restart of
+	// NetworkManager has ended a trial of the same desired state before.
+	Interrupted int `json:"interrupted,omitempty"`
 }
 
 // RollbackAfter is the life that the change's checkpoint needs: the probes of

@@ -1,0 +1,121 @@
+package profiles
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+)
+
+// Change is what a desired state asks of profiles, beside what nmstate has done
+// in the trial.
+type Change struct {
+	// Absent are the interfaces that are to have no profile any more.
+	Absent []string
+	// Hostname for the next boot; empty leaves it.
+	Hostname string
+}
+
+// Permanent makes a proven trial permanent, in an order in which a power cut
+// between any two actions leaves a node that can be reached: what gains its
+// addresses is on disk before what loses them, controllers before ports. It is
+// done while the checkpoint is still alive, so that it can go back.
+func Permanent(before, now Snapshot, held Files, change Change) []Action {
+	var actions []Action
+	for _, p := range inOrder(before, unsaved(before, now)) {
+		actions = append(actions, Action{Verb: Save, UUID: p.uuid(), Name: p.name()})
+	}
+	for _, at := range slices.Sorted(maps.Keys(held)) {
+		actions = append(actions, Action{Verb: Write, Path: at, File: held[at]})
+	}
+	if change.Hostname != "" && change.Hostname != now.Hostname {
+		actions = append(actions, Action{Verb: SetHostname, Name: change.Hostname})
+	}
+	if len(actions) == 0 {
+		return nil
+	}
+	return append(actions, Action{Verb: Sync})
+}
+
+// Tidy deletes the profiles that the change makes void: those of interfaces
+// that are to be absent, and others for the interface of a profile that was
+// made permanent, which the next boot might prefer. It comes after the
+// checkpoint was given up: a rollback does not bring inactive profiles back.
+func Tidy(before, now Snapshot, change Change) []Action {
+	saved := map[string]profile{}
+	for uuid, p := range now.profiles(DiskDir) {
+		if old, there := before.profiles(DiskDir)[uuid]; !there || !before.Files[old.path].equal(now.Files[p.path]) {
+			saved[uuid] = p
+		}
+	}
+	void := func(uuid string, p profile) bool {
+		if p.device() == "" {
+			return false
+		}
+		if slices.Contains(change.Absent, p.device()) {
+			return true
+		}
+		if _, is := saved[uuid]; is {
+			return false
+		}
+		for _, s := range saved {
+			if s.device() == p.device() && s.kind() == p.kind() {
+				return true
+			}
+		}
+		return false
+	}
+	var actions []Action
+	current := now.current()
+	for _, uuid := range slices.Sorted(maps.Keys(current)) {
+		if p := current[uuid]; void(uuid, p) {
+			actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: p.name()})
+		}
+	}
+	if len(actions) == 0 {
+		return nil
+	}
+	return append(actions, Action{Verb: Sync})
+}
+
+// unsaved are the profiles that the trial has in memory only. One that was
+// there before, and is the same, is somebody else's: it stays where it is.
+func unsaved(before, now Snapshot) []profile {
+	var found []profile
+	for uuid, p := range now.current() {
+		inMemory := path.Dir(p.path) == RunDir || slices.Contains(now.Unsaved, uuid)
+		if inMemory && !before.Files.same(p.path, now.Files) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// inOrder: those that gain addresses, then those that keep what they have, then
+// those that lose them; controllers before ports among equals.
+func inOrder(before Snapshot, all []profile) []profile {
+	was := before.current()
+	rank := func(p profile) int {
+		had := was[p.uuid()].keyfile.hasIP()
+		switch has := p.hasIP(); {
+		case has && !had:
+			return 0
+		case had && !has:
+			return 2
+		}
+		return 1
+	}
+	ports := func(p profile) int {
+		switch {
+		case p.controller() != "" && !p.isController():
+			return 2
+		case p.isController():
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(all, func(a, b profile) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(ports(a), ports(b)), cmp.Compare(a.uuid(), b.uuid()))
+	})
+	return all
+}
