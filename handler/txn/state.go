@@ -142,13 +142,13 @@ func (s State) WaitsToUndo() bool { return s.Phase == RollingBack && !s.Until.Is
 
 // Outcome is how a transaction ended.
 type Outcome struct {
-	Change    Change
-	Result    v1.TransactionResult
-	Final     bool
+	Change Change
+	Result v1.TransactionResult
+	Final  bool
 	// Interrupted: the trial was not judged, it was ended from outside.
 	Interrupted bool
 	Message     string
-	GuardedBy []string
+	GuardedBy   []string
 	// Differences that a rollback left behind, one line each.
 	Differences []string
 }
