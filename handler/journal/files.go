@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 const (
@@ -99,7 +100,10 @@ func (f *Files) read(name string, decode func(raw []byte) error) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err == nil {
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		return false, fmt.Errorf("reading the journal: %w", err) // It says nothing of the file.
+	case err == nil:
 		err = decode(raw)
 	}
 	if err != nil {
