@@ -35,7 +35,6 @@ func NewFiles(dir string) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
-	_ = os.Chmod(dir, 0o700) // A kubelet makes it for everybody to look into; the files are root's in any case.
 	return &Files{dir: dir, damaged: map[string]bool{}}, nil
 }
 

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -116,7 +117,7 @@ func TestTheFilesOfAProfileComeBackByteForByte(t *testing.T) {
 func TestTheJournalIsRootsAlone(t *testing.T) {
 	dir := t.TempDir() // It is the group's and others' to look into, as one that a kubelet makes.
 	files := open(t, dir)
-	if err := files.Save(Entry{Transaction: txn.State{Phase: txn.Applying}}); err != nil {
+	if err := errors.Join(files.TryLock(), files.Save(Entry{Transaction: txn.State{Phase: txn.Applying}})); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]os.FileMode{dir: os.ModeDir | 0o700, filepath.Join(dir, entryFile): 0o600} {
