@@ -18,6 +18,7 @@ import (
 const (
 	// nodeShare is the node's state folder: logs, kubeconfig, control socket.
 	nodeShare  = "/run/lab"
+	nodeDisk   = nodeShare + "/disk"
 	systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
@@ -79,6 +80,9 @@ func (m *mounter) bind(source, path string, readOnly bool) {
 // /sys starts read-only: NetworkManager then takes it that no udev runs;
 // otherwise it would wait for udev to announce each NIC.
 func enterRoot(ctx context.Context, spec *nodeSpec, dir string) error {
+	if err := mountDisk(ctx, dir); err != nil {
+		return err
+	}
 	m := &mounter{root: filepath.Join(dir, "root")}
 	if err := os.MkdirAll(m.root, 0o755); err != nil {
 		return fmt.Errorf("making the node's root: %w", err)
@@ -99,6 +103,8 @@ func enterRoot(ctx context.Context, spec *nodeSpec, dir string) error {
 	}
 	// Not recursive: the node's root is mounted in that folder.
 	m.mount(dir, nodeShare, "", unix.MS_BIND, "")
+	// Where an image is mounted, the bind has only the empty folder.
+	m.mount(filepath.Join(dir, "disk"), nodeDisk, "", unix.MS_BIND, "")
 	for _, b := range spec.Binds {
 		m.show(b)
 	}
