@@ -166,7 +166,7 @@ func (n *Node) boot(ctx context.Context) error {
 	if err := n.lab.awaitReady(ctx, roleNode, n.dir()); err != nil || !first {
 		return err
 	}
-	return n.sync() // its installation is over
+	return n.Sync() // its installation is over
 }
 
 // plan completes a NIC with what its switch offers.

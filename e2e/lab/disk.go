@@ -79,8 +79,8 @@ func (n *Node) DiskPath(path string) string {
 	return filepath.Join(fmt.Sprintf("/proc/%d/root", p.pid), nodeDisk, path)
 }
 
-// sync writes what the node has not written yet.
-func (n *Node) sync() error {
+// Sync writes what the node has not written yet.
+func (n *Node) Sync() error {
 	if n.lab.rec.Disk != DiskImage {
 		return nil
 	}

@@ -32,7 +32,7 @@ func (n *Node) Power(ctx context.Context, verb string) error {
 // has one, starts once the node has reached the API server, which Reboot does
 // not wait for.
 func (n *Node) Reboot(ctx context.Context) error {
-	if err := n.sync(); err != nil {
+	if err := n.Sync(); err != nil {
 		return err
 	}
 	return n.Power(ctx, "cut")
