@@ -145,7 +145,8 @@ func (p Picture) Differences(later Picture) []string {
 }
 
 func both(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
+	all := map[string]string{}
+	maps.Copy(all, a)
 	maps.Copy(all, b)
 	return all
 }
