@@ -47,11 +47,7 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 	if err != nil {
 		return err
 	}
-	var held profiles.Files
-	if entry.Trial != nil {
-		held = entry.Trial.Held
-	}
-	return a.do(ctx, profiles.Permanent(*entry.Profiles, now, held, change))
+	return a.do(ctx, profiles.Permanent(*entry.Profiles, entry.Trial, now, change))
 }
 
 func (a *Agent) tidy(ctx context.Context, entry journal.Entry, change profiles.Change) error {
@@ -62,7 +58,7 @@ func (a *Agent) tidy(ctx context.Context, entry journal.Entry, change profiles.C
 	if err != nil {
 		return err
 	}
-	return a.do(ctx, profiles.Tidy(*entry.Profiles, now, change))
+	return a.do(ctx, profiles.Tidy(*entry.Profiles, entry.Trial, now, change))
 }
 
 // do carries out the actions until one fails. What is not there any more needs
@@ -206,7 +202,11 @@ func (a *Agent) applyRevert(ctx context.Context, entry journal.Entry) error {
 		return err
 	}
 	if entry.Profiles == nil {
-		entry.Profiles, entry.Trial, entry.Change = &before, &profiles.Trial{Held: held}, entry.Revert
+		there, err := a.Backend.Profiles(ctx)
+		if err != nil {
+			return err
+		}
+		entry.Profiles, entry.Trial, entry.Change = &before, &profiles.Trial{Snapshot: there, Held: held}, entry.Revert
 		entry.Transaction.Checkpoint = string(checkpoint)
 		if failed, is := a.commit(ctx, entry).(txn.CommitFailed); is {
 			return errors.New(failed.Message)
