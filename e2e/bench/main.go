@@ -43,8 +43,8 @@ type bench struct {
 	repeats           int
 	only              string
 	// changes and endings are parts of names, for trials.
-	changes, endings string
-	began            time.Time
+	changes, endings, nm string
+	began                time.Time
 
 	cluster *cluster.Cluster
 	audit   string
@@ -74,6 +74,7 @@ func run(ctx context.Context) int {
 	flag.StringVar(&b.only, "only", "", "apply, requests, outage, quiet, scale or trials; empty: all but trials")
 	flag.StringVar(&b.changes, "changes", "", "with trials: only changes whose names have one of these parts, comma between")
 	flag.StringVar(&b.endings, "endings", "", "with trials: only endings whose names have one of these parts, comma between")
+	flag.StringVar(&b.nm, "nm", "", "with trials: only the node with this NetworkManager, 1.42 or 1.52")
 	flag.Parse()
 	release, err := cluster.Claim(ctx, labName)
 	if err != nil {

@@ -40,6 +40,9 @@ func (b *bench) trials(ctx context.Context) error {
 	}()
 	var rows []trial.Row
 	for _, n := range c.Nodes() {
+		if !wanted(b.nm, n.NetworkManager()) {
+			continue
+		}
 		before, err := trial.Prepare(ctx, n)
 		if err != nil {
 			return err
@@ -152,7 +155,7 @@ func printTrials(rows []trial.Row) error {
 		switch {
 		case r.Kept:
 			back = "permanent"
-		case len(r.Alone) > 0:
+		case !r.Exact():
 			back = "never"
 		}
 		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f s\t%s\n", r.Change, r.Ending, r.NM, short(k[0]), short(k[1]), short(k[2]),

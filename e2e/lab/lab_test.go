@@ -230,10 +230,14 @@ func testFaults(t *testing.T, l *Lab) {
 	})
 	t.Run("a rebooted node keeps its /etc and comes back as before", func(t *testing.T) {
 		mustExec(t, n, "touch", "/etc/kept")
+		boot := mustExec(t, n, "cat", "/proc/sys/kernel/random/boot_id")
 		if err := n.Reboot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, n, "test", "-e", "/etc/kept")
+		if again := mustExec(t, n, "cat", "/proc/sys/kernel/random/boot_id"); again == boot || len(again) != len(boot) {
+			t.Errorf("the boot's id was %s and is %s", boot, again)
+		}
 		wantKernel(t, n, before)
 	})
 }

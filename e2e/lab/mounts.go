@@ -101,6 +101,7 @@ func enterRoot(ctx context.Context, spec *nodeSpec, dir string) error {
 	for _, d := range []string{nodeShare, "/run/dbus", "/run/NetworkManager", "/run/lock"} {
 		m.dir(d, 0o755)
 	}
+	m.bootID()
 	// Not recursive: the node's root is mounted in that folder.
 	m.mount(dir, nodeShare, "", unix.MS_BIND, "")
 	// Where an image is mounted, the bind has only the empty folder.
@@ -112,6 +113,23 @@ func enterRoot(ctx context.Context, spec *nodeSpec, dir string) error {
 		return m.err
 	}
 	return pivot(m.root)
+}
+
+// bootID gives each boot of a node an id of its own, as each boot of a kernel has.
+func (m *mounter) bootID() {
+	const id, made = "/proc/sys/kernel/random/boot_id", "/run/boot-id"
+	if m.err != nil {
+		return
+	}
+	fresh, err := os.ReadFile("/proc/sys/kernel/random/uuid")
+	if err == nil {
+		err = os.WriteFile(m.at(made), fresh, 0o444)
+	}
+	if err != nil {
+		m.err = fmt.Errorf("making the boot's id: %w", err)
+		return
+	}
+	m.bind(m.at(made), id, true)
 }
 
 // show makes a folder or a file of the machine visible at the same path, without

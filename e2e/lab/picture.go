@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -111,8 +112,11 @@ func bytesOf(root string, places []string) (map[string]string, error) {
 	return found, nil
 }
 
-// Differences are what of a later picture is not as in this one, one line each,
-// sorted; each begins with "disk", "profiles" or "kernel".
+// Differences are what of a later picture is not as in this one, one line each;
+// each begins with "disk", "profiles", "kernel" or "metrics". The last is of a
+// route that is as before but for its metric: where a profile names none,
+// NetworkManager numbers its devices from 100 on, in the order in which they were
+// activated last.
 func (p Picture) Differences(later Picture) []string {
 	var all []string
 	files := func(kind string, was, is map[string]string) {
@@ -138,10 +142,20 @@ func (p Picture) Differences(later Picture) []string {
 			all = append(all, fmt.Sprintf("profiles: %s was %q, is %q", device, was, is))
 		}
 	}
-	if d := lineDifferences(strings.Join(p.Kernel, "\n"), strings.Join(later.Kernel, "\n")); d != "" {
-		all = append(all, "kernel: "+d)
+	was, is := strings.Join(p.Kernel, "\n"), strings.Join(later.Kernel, "\n")
+	if d := lineDifferences(was, is); d == "" {
+		return all
+	} else if numbered(was) == numbered(is) {
+		return append(all, "metrics: "+d)
 	}
-	return all
+	return append(all, "kernel: "+lineDifferences(numbered(was), numbered(is)))
+}
+
+// numbered is the kernel's state without the metrics that NetworkManager chooses.
+func numbered(kernel string) string {
+	lines := strings.Split(regexp.MustCompile(`("metric":)1\d\d\b`).ReplaceAllString(kernel, "${1}1xx"), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }
 
 func both(a, b map[string]string) map[string]string {

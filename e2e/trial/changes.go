@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,13 +53,11 @@ func Named(name string) (Change, error) {
 	return Change{}, fmt.Errorf("no change %q (there are: %s)", name, strings.Join(names, ", "))
 }
 
-// policyName is the name of a trial's policy.
-const policyName = "trial"
-
-// policy makes the change on one node. It is guarded by a person, who has that
+// policy makes the change on one node. Each has a name of its own, since a handler
+// remembers which change broke its node. It is guarded by a person, who has that
 // many seconds; zero: by nobody.
 func (c Change) policy(n *lab.Node, person int32) *v1.NodeNetworkConfigurationPolicy {
-	p := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: policyName}}
+	p := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("trial-%x", time.Now().UnixNano())}}
 	p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: n.Name}
 	p.Spec.DesiredState = v1.NewState([]byte(strings.ReplaceAll(string(c.State), "NUMBER", number(n))))
 	seconds := int32(Window.Seconds())

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,9 +45,10 @@ type Row struct {
 // calm is how long a node has to be as before; steady states are seen at once.
 const calm = 20 * time.Second
 
-// bench is one trial under way.
+// stand is one trial under way.
 type stand struct {
 	cluster *cluster.Cluster
+	policy  *v1.NodeNetworkConfigurationPolicy
 	node    *lab.Node
 	before  lab.Picture
 	phases  *phases
@@ -55,7 +57,7 @@ type stand struct {
 // Run makes a trial and ends it. The error is of what could not be carried out;
 // what the product did wrong is in the row. The policy is gone afterwards.
 func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Picture, change Change, ending Ending) (Row, error) {
-	s := &stand{cluster: c, node: n, before: before}
+	s := &stand{cluster: c, node: n, before: before, policy: change.policy(n, ending.person)}
 	row := Row{Change: change.Name, Ending: ending.Name, NM: n.NetworkManager()}
 	watch, err := c.Watch(ctx, n)
 	if err != nil {
@@ -65,7 +67,7 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 	if s.phases, err = follow(n); err != nil {
 		return row, err
 	}
-	if err := c.Client.Create(ctx, change.policy(n, ending.person)); err != nil {
+	if err := c.Client.Create(ctx, s.policy); err != nil {
 		return row, fmt.Errorf("creating the policy: %w", err)
 	}
 	err = s.phases.until(ctx, string(ending.Phase))
@@ -109,7 +111,7 @@ func (s *stand) alone(ctx context.Context, ending Ending, row *Row) error {
 			return err
 		}
 		row.Alone, row.Back = s.before.Differences(now), time.Since(began)
-		if len(row.Alone) == 0 || row.Back > calm || ctx.Err() != nil {
+		if len(severe(row.Alone)) == 0 || row.Back > calm || ctx.Err() != nil {
 			break
 		}
 		if ending.Phase == txn.Committing && row.Back > calm/4 {
@@ -171,7 +173,7 @@ func (s *stand) same(ctx context.Context, was lab.Picture, differences *[]string
 		// What a profile in /run was, a boot forgets; here the disk has to say it.
 		was.Run, now.Run = nil, nil
 		*differences = was.Differences(now)
-		if len(*differences) == 0 || time.Now().After(end) || ctx.Err() != nil {
+		if len(severe(*differences)) == 0 || time.Now().After(end) || ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -198,7 +200,7 @@ func (s *stand) quiet(ctx context.Context) (lab.Picture, error) {
 }
 
 func (s *stand) available(ctx context.Context) error {
-	key := client.ObjectKey{Name: v1.EnactmentName(s.node.Name, policyName)}
+	key := client.ObjectKey{Name: v1.EnactmentName(s.node.Name, s.policy.Name)}
 	return until(ctx, "the policy to be Available", func() error {
 		var e v1.NodeNetworkConfigurationEnactment
 		if err := s.cluster.Client.Get(ctx, key, &e); err != nil {
@@ -214,9 +216,7 @@ func (s *stand) available(ctx context.Context) error {
 // release deletes the policy, so that it is not tried again, gives the way to
 // the API server back and waits until the handler has closed the journal.
 func (s *stand) release(ctx context.Context) error {
-	p := &v1.NodeNetworkConfigurationPolicy{}
-	p.Name = policyName
-	err := client.IgnoreNotFound(s.cluster.Client.Delete(ctx, p))
+	err := client.IgnoreNotFound(s.cluster.Client.Delete(ctx, s.policy))
 	if err := errors.Join(err, s.cluster.ConnectAPI(ctx)); err != nil {
 		return err
 	}
@@ -254,8 +254,14 @@ func (s *stand) later(ctx context.Context, row *Row) error {
 	return nil
 }
 
-// Exact tells that nothing differs, alone and later.
-func (r Row) Exact() bool { return len(r.Alone)+len(r.Later) == 0 }
+// Exact tells that nothing differs, alone and later, but for metrics that
+// NetworkManager chose.
+func (r Row) Exact() bool { return len(severe(r.Alone))+len(severe(r.Later)) == 0 }
+
+// severe are the differences without metrics.
+func severe(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(d string) bool { return strings.HasPrefix(d, "metrics: ") })
+}
 
 // Kinds says of disk, profiles and kernel "exact" or what differed at last.
 func (r Row) Kinds() [3]string {
@@ -264,6 +270,9 @@ func (r Row) Kinds() [3]string {
 		for _, d := range append(append([]string(nil), r.Alone...), r.Later...) {
 			if text, is := strings.CutPrefix(d, kind+": "); is {
 				found[i] = text
+			}
+			if kind == "kernel" && found[i] == "exact" && strings.HasPrefix(d, "metrics: ") {
+				found[i] = "exact but for a metric that NetworkManager chose"
 			}
 		}
 	}
