@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -168,6 +169,12 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 		entry.Seen = &now
 	}
 	touched := profiles.Touched(before, entry.Trial, *entry.Seen)
+	if a.forgotten(*entry) {
+		// The boot has brought up what is on disk: a device that has its profile
+		// from before, as it was, keeps its link.
+		differ := profiles.Touched(before, nil, now)
+		touched = slices.DeleteFunc(touched, func(uuid string) bool { return !slices.Contains(differ, uuid) })
+	}
 	files := profiles.FilesBack(before, entry.Trial, *entry.Seen, now)
 	if err := a.do(ctx, append(files, profiles.DNSBack(entry.Trial)...)); err != nil {
 		return err
