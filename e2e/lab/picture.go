@@ -115,7 +115,7 @@ func bytesOf(root string, places []string) (map[string]string, error) {
 // Differences are what of a later picture is not as in this one, one line each;
 // each begins with "disk", "profiles", "kernel" or "metrics". The last is of a
 // route that is as before but for its metric: where a profile names none,
-// NetworkManager numbers its devices from 100 on, in the order in which they were
+// NetworkManager numbers its devices from 100 on (bridges from 425 on), in the order in which they were
 // activated last.
 func (p Picture) Differences(later Picture) []string {
 	var all []string
@@ -151,9 +151,14 @@ func (p Picture) Differences(later Picture) []string {
 	return append(all, "kernel: "+lineDifferences(numbered(was), numbered(is)))
 }
 
+// Severe are differences without metrics.
+func Severe(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(d string) bool { return strings.HasPrefix(d, "metrics: ") })
+}
+
 // numbered is the kernel's state without the metrics that NetworkManager chooses.
 func numbered(kernel string) string {
-	lines := strings.Split(regexp.MustCompile(`("metric":)1\d\d\b`).ReplaceAllString(kernel, "${1}1xx"), "\n")
+	lines := strings.Split(regexp.MustCompile(`("metric":[14])\d\d\b`).ReplaceAllString(kernel, "${1}xx"), "\n")
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }

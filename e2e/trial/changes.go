@@ -53,10 +53,10 @@ func Named(name string) (Change, error) {
 	return Change{}, fmt.Errorf("no change %q (there are: %s)", name, strings.Join(names, ", "))
 }
 
-// policy makes the change on one node. Each has a name of its own, since a handler
+// Policy makes the change on one node. Each has a name of its own, since a handler
 // remembers which change broke its node. It is guarded by a person, who has that
 // many seconds; zero: by nobody.
-func (c Change) policy(n *lab.Node, person int32) *v1.NodeNetworkConfigurationPolicy {
+func (c Change) Policy(n *lab.Node, person int32) *v1.NodeNetworkConfigurationPolicy {
 	p := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("trial-%x", time.Now().UnixNano())}}
 	p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: n.Name}
 	p.Spec.DesiredState = v1.NewState([]byte(strings.ReplaceAll(string(c.State), "NUMBER", number(n))))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +56,7 @@ type stand struct {
 // Run makes a trial and ends it. The error is of what could not be carried out;
 // what the product did wrong is in the row. The policy is gone afterwards.
 func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Picture, change Change, ending Ending) (Row, error) {
-	s := &stand{cluster: c, node: n, before: before, policy: change.policy(n, ending.person)}
+	s := &stand{cluster: c, node: n, before: before, policy: change.Policy(n, ending.person)}
 	row := Row{Change: change.Name, Ending: ending.Name, NM: n.NetworkManager()}
 	watch, err := c.Watch(ctx, n)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *stand) alone(ctx context.Context, ending Ending, row *Row) error {
 			return err
 		}
 		row.Alone, row.Back = s.before.Differences(now), time.Since(began)
-		if len(severe(row.Alone)) == 0 || row.Back > calm || ctx.Err() != nil {
+		if len(lab.Severe(row.Alone)) == 0 || row.Back > calm || ctx.Err() != nil {
 			break
 		}
 		if ending.Phase == txn.Committing && row.Back > calm/4 {
@@ -156,6 +155,9 @@ func (s *stand) finished(ctx context.Context, row *Row) error {
 	if err != nil {
 		return err
 	}
+	if was.Kernel, err = s.node.Addresses(ctx); err != nil {
+		return err
+	}
 	err = errors.Join(s.node.Power(ctx, "off"), s.cluster.CutAPI(ctx), s.node.Power(ctx, "on"))
 	if err != nil {
 		return err
@@ -170,10 +172,14 @@ func (s *stand) same(ctx context.Context, was lab.Picture, differences *[]string
 		if err != nil {
 			return err
 		}
-		// What a profile in /run was, a boot forgets; here the disk has to say it.
+		// A boot forgets what is in /run, and gives a bridge another link-local
+		// address: the disk says it, and the addresses that the change is about.
 		was.Run, now.Run = nil, nil
+		if now.Kernel, err = s.node.Addresses(ctx); err != nil {
+			return err
+		}
 		*differences = was.Differences(now)
-		if len(severe(*differences)) == 0 || time.Now().After(end) || ctx.Err() != nil {
+		if len(lab.Severe(*differences)) == 0 || time.Now().After(end) || ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -256,12 +262,7 @@ func (s *stand) later(ctx context.Context, row *Row) error {
 
 // Exact tells that nothing differs, alone and later, but for metrics that
 // NetworkManager chose.
-func (r Row) Exact() bool { return len(severe(r.Alone))+len(severe(r.Later)) == 0 }
-
-// severe are the differences without metrics.
-func severe(all []string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(d string) bool { return strings.HasPrefix(d, "metrics: ") })
-}
+func (r Row) Exact() bool { return len(lab.Severe(r.Alone))+len(lab.Severe(r.Later)) == 0 }
 
 // Kinds says of disk, profiles and kernel "exact" or what differed at last.
 func (r Row) Kinds() [3]string {
