@@ -30,14 +30,17 @@ func (i Interface) is(p profile) bool {
 // Permanent makes a proven trial permanent, in an order in which a power cut
 // between any two actions leaves a node that can be reached: what gains its
 // addresses is on disk before what loses them, controllers before ports. It is
-// done while the checkpoint is still alive, so that it can go back.
-func Permanent(before, now Snapshot, held Files, change Change) []Action {
+// done while the checkpoint is still alive, so that it can go back. What others
+// did during the trial is not the trial's, and stays as they left it.
+func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	var actions []Action
-	for _, p := range inOrder(before, unsaved(before, now)) {
+	for _, p := range inOrder(before, unsaved(now, Touched(before, trial, now))) {
 		actions = append(actions, Action{Verb: Save, UUID: p.uuid(), Name: p.name()})
 	}
-	for _, at := range slices.Sorted(maps.Keys(held)) {
-		actions = append(actions, Action{Verb: Write, Path: at, File: held[at]})
+	if trial != nil {
+		for _, at := range slices.Sorted(maps.Keys(trial.Held)) {
+			actions = append(actions, Action{Verb: Write, Path: at, File: trial.Held[at]})
+		}
 	}
 	if change.Hostname != "" && change.Hostname != now.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: change.Hostname})
@@ -48,38 +51,37 @@ func Permanent(before, now Snapshot, held Files, change Change) []Action {
 	return append(actions, Action{Verb: Sync})
 }
 
+// unsaved are those of the profiles that are in memory only.
+func unsaved(now Snapshot, uuids []string) []profile {
+	var found []profile
+	for uuid, p := range now.current() {
+		inMemory := path.Dir(p.path) == RunDir || slices.Contains(now.Unsaved, uuid)
+		if inMemory && slices.Contains(uuids, uuid) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
 // Tidy deletes the profiles that the change makes void: those of interfaces
 // that are to be absent, and others for the interface of a profile that was
 // made permanent, which the next boot might prefer. It comes after the
 // checkpoint was given up: a rollback does not bring inactive profiles back.
-func Tidy(before, now Snapshot, change Change) []Action {
-	saved := map[string]profile{}
-	for uuid, p := range now.profiles(DiskDir) {
-		if old, there := before.profiles(DiskDir)[uuid]; !there || !before.Files[old.path].equal(now.Files[p.path]) {
-			saved[uuid] = p
-		}
-	}
-	void := func(uuid string, p profile) bool {
-		if p.device() == "" {
-			return false
-		}
-		if slices.ContainsFunc(change.Absent, func(i Interface) bool { return i.is(p) }) {
-			return true
-		}
-		if _, is := saved[uuid]; is {
-			return false
-		}
-		for _, s := range saved {
-			if s.device() == p.device() && s.kind() == p.kind() {
-				return true
+func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
+	current, touched := now.current(), Touched(before, trial, now)
+	replaced := func(p profile) bool {
+		for _, uuid := range touched {
+			if saved, there := current[uuid]; there && saved.device() == p.device() && saved.kind() == p.kind() {
+				return !slices.Contains(touched, p.uuid())
 			}
 		}
 		return false
 	}
 	var actions []Action
-	current := now.current()
 	for _, uuid := range slices.Sorted(maps.Keys(current)) {
-		if p := current[uuid]; void(uuid, p) {
+		p := current[uuid]
+		absent := slices.ContainsFunc(change.Absent, func(i Interface) bool { return i.is(p) })
+		if p.device() != "" && (absent || replaced(p)) {
 			actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: p.name()})
 		}
 	}
@@ -87,19 +89,6 @@ func Tidy(before, now Snapshot, change Change) []Action {
 		return nil
 	}
 	return append(actions, Action{Verb: Sync})
-}
-
-// unsaved are the profiles that the trial has in memory only. One that was
-// there before, and is the same, is somebody else's: it stays where it is.
-func unsaved(before, now Snapshot) []profile {
-	var found []profile
-	for uuid, p := range now.current() {
-		inMemory := path.Dir(p.path) == RunDir || slices.Contains(now.Unsaved, uuid)
-		if inMemory && !before.Files.same(p.path, now.Files) {
-			found = append(found, p)
-		}
-	}
-	return found
 }
 
 // inOrder: those that gain addresses, then those that keep what they have, then

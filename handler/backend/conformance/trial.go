@@ -68,7 +68,7 @@ func (b *bench) try(t *testing.T, desired state.State) tried {
 // permanent does what a proven trial needs before its commit.
 func (b *bench) permanent(t *testing.T, one tried, change profiles.Change) {
 	t.Helper()
-	actions := profiles.Permanent(one.before, one.trial.Snapshot, one.trial.Held, change)
+	actions := profiles.Permanent(one.before, &one.trial, b.profiles(t), change)
 	if len(actions) == 0 {
 		t.Fatal("there is nothing to make permanent")
 	}
@@ -80,7 +80,7 @@ func (b *bench) proven(t *testing.T, one tried, change profiles.Change) {
 	t.Helper()
 	b.permanent(t, one, change)
 	b.commit(t, one.checkpoint)
-	b.do(t, profiles.Tidy(one.before, b.profiles(t), change)...)
+	b.do(t, profiles.Tidy(one.before, &one.trial, b.profiles(t), change)...)
 }
 
 // takenBack takes a trial back whose checkpoint is alive.
@@ -263,7 +263,7 @@ func absentStaysAway(t *testing.T, b *bench) {
 	desired, change := absentBridge(t)
 	one := b.try(t, desired)
 	b.commit(t, one.checkpoint)
-	b.do(t, profiles.Tidy(one.before, b.profiles(t), change)...)
+	b.do(t, profiles.Tidy(one.before, &one.trial, b.profiles(t), change)...)
 	b.becomes(t, without)
 	b.Reboot(t)
 	b.becomes(t, without)
