@@ -8,7 +8,8 @@
 //	          ┌── Backend ───► node
 //	suite ────┤                 ▲
 //	          └── Node: kernel ─┘  what is there now (the oracle),
-//	                               somebody else's checkpoint, time
+//	                               somebody else's checkpoint, time,
+//	                               NetworkManager's end, a power cut
 //
 // It never asserts how long a thing takes, only what comes out.
 package conformance

@@ -27,6 +27,16 @@ type Node interface {
 	// undoes itself after the time, and tells its name.
 	ForeignCheckpoint(t *testing.T, rollbackAfter time.Duration) backend.Checkpoint
 
+	// RestartNetworkManager ends NetworkManager at once and starts another: all
+	// checkpoints are lost, and what was in the kernel and in /run stays. It
+	// returns when the new one answers and has brought up what it brings up.
+	RestartNetworkManager(t *testing.T)
+
+	// Reboot cuts the power and starts the node again: what is on disk is all
+	// that it knows. It returns when NetworkManager answers and has brought up
+	// what it brings up.
+	Reboot(t *testing.T)
+
 	// Eventually lets time pass, within reason, until done.
 	Eventually(t *testing.T, what string, done func() bool)
 }

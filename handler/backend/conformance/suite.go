@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -43,6 +44,7 @@ func Run(t *testing.T, setup func(t *testing.T) Node) {
 		"Show is stable":                                            showIsStable,
 		"Instance stays the same":                                   instanceStays,
 	}
+	maps.Copy(cases, trialCases)
 	for name, run := range cases {
 		t.Run(name, func(t *testing.T) {
 			node := setup(t)
@@ -83,7 +85,7 @@ func (b *bench) bridge(t *testing.T) state.State {
 
 func (b *bench) apply(t *testing.T, desired state.State, life time.Duration) backend.Checkpoint {
 	t.Helper()
-	checkpoint, err := b.backend.Apply(t.Context(), desired, life, nil)
+	checkpoint, _, err := b.backend.Apply(t.Context(), desired, life, nil)
 	if err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
@@ -179,7 +181,7 @@ func killedApplyUndoesItself(t *testing.T, b *bench) {
 	before := b.Kernel(t)
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
-	_, err := b.backend.Apply(ctx, b.bridge(t), shortLife, func(backend.Checkpoint) { kill() })
+	_, _, err := b.backend.Apply(ctx, b.bridge(t), shortLife, func(backend.Checkpoint) { kill() })
 	if err == nil {
 		t.Log("the apply was quicker than the kill")
 	}
@@ -196,7 +198,7 @@ func refusedChangesNothing(t *testing.T, b *bench) {
 			{"enabled": true, "address": [{"ip": "192.0.2.256", "prefix-length": 24}]}}]}`, b.NIC()),
 	}
 	for name, desired := range refused {
-		_, err := b.backend.Apply(t.Context(), desired, life, func(made backend.Checkpoint) {
+		_, _, err := b.backend.Apply(t.Context(), desired, life, func(made backend.Checkpoint) {
 			t.Errorf("%s: armed was called with %s", name, made)
 		})
 		wantError(t, name, err, backend.ErrInvalid)
@@ -210,7 +212,7 @@ func refusedChangesNothing(t *testing.T, b *bench) {
 
 func endlessTrialIsRefused(t *testing.T, b *bench) {
 	before := b.Kernel(t)
-	if _, err := b.backend.Apply(t.Context(), b.address(t, "192.0.2.9"), 0, nil); err == nil {
+	if _, _, err := b.backend.Apply(t.Context(), b.address(t, "192.0.2.9"), 0, nil); err == nil {
 		t.Error("Apply took a trial without an end")
 	}
 	if now := b.Kernel(t); now != before {
@@ -222,7 +224,7 @@ func endedContextStartsNothing(t *testing.T, b *bench) {
 	before := b.Kernel(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := b.backend.Apply(ctx, b.address(t, "192.0.2.9"), life, func(made backend.Checkpoint) {
+	_, _, err := b.backend.Apply(ctx, b.address(t, "192.0.2.9"), life, func(made backend.Checkpoint) {
 		t.Errorf("armed was called with %s", made)
 	})
 	wantError(t, "Apply", err, context.Canceled)
@@ -276,7 +278,7 @@ func (b *bench) stillThere(t *testing.T, checkpoint backend.Checkpoint) {
 func foreignCheckpointStays(t *testing.T, b *bench) {
 	before := b.Kernel(t)
 	foreign := b.ForeignCheckpoint(t, life)
-	_, err := b.backend.Apply(t.Context(), b.address(t, "192.0.2.9"), life, func(made backend.Checkpoint) {
+	_, _, err := b.backend.Apply(t.Context(), b.address(t, "192.0.2.9"), life, func(made backend.Checkpoint) {
 		t.Errorf("armed was called with %s", made)
 	})
 	wantError(t, "Apply", err, backend.ErrBusy)
@@ -288,7 +290,7 @@ func foreignCheckpointStays(t *testing.T, b *bench) {
 
 func armedOnce(t *testing.T, b *bench) {
 	var told []backend.Checkpoint
-	checkpoint, err := b.backend.Apply(t.Context(), b.address(t, "192.0.2.9"), life, func(made backend.Checkpoint) {
+	checkpoint, _, err := b.backend.Apply(t.Context(), b.address(t, "192.0.2.9"), life, func(made backend.Checkpoint) {
 		told = append(told, made)
 	})
 	if err != nil {

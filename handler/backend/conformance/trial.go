@@ -1,0 +1,302 @@
+package conformance
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// trialCases are what the port promises about the disk and the profiles: what
+// a trial leaves there, how it is made permanent and how it is taken back.
+var trialCases = map[string]func(*testing.T, *bench){
+	"Profiles tells the NIC's profile, and changes nothing":        profilesTellsNIC,
+	"a trial leaves the disk as it was":                            trialLeavesDisk,
+	"a power cut forgets a trial":                                  powerCutForgetsTrial,
+	"what was made permanent and committed outlives a power cut":   permanentOutlivesPowerCut,
+	"what was made permanent can still be rolled back":             permanentGoesBack,
+	"files back and rollback leave every file as it was":           filesBackThenRollback,
+	"a trial without its checkpoint goes back by files, devices":   backWithoutCheckpoint,
+	"an absent bridge is away in the trial and back by rollback":   absentComesBack,
+	"an absent bridge that was tidied away is gone after a reboot": absentStaysAway,
+	"an action on what is not there is ErrGone":                    actionOnNothingIsGone,
+	"an action done again does no harm":                            actionsAgain,
+	"the hostname of the next boot is set by its action":           hostnameIsSet,
+}
+
+func (b *bench) profiles(t *testing.T) profiles.Snapshot {
+	t.Helper()
+	found, err := b.backend.Profiles(t.Context())
+	if err != nil {
+		t.Fatalf("Profiles: %v", err)
+	}
+	return found
+}
+
+func (b *bench) do(t *testing.T, actions ...profiles.Action) {
+	t.Helper()
+	for _, action := range actions {
+		if err := b.backend.Do(t.Context(), action); err != nil {
+			t.Fatalf("Do %s: %v", action, err)
+		}
+	}
+}
+
+// tried is a change that is in place and not proven yet.
+type tried struct {
+	checkpoint backend.Checkpoint
+	before     profiles.Snapshot
+	trial      profiles.Trial
+}
+
+// try applies a change as the handler does, with a picture before and after.
+func (b *bench) try(t *testing.T, desired state.State) tried {
+	t.Helper()
+	before := b.profiles(t)
+	checkpoint, held, err := b.backend.Apply(t.Context(), desired, life, nil)
+	if err != nil {
+		t.Fatalf("Apply: %v", err)
+	}
+	return tried{checkpoint, before, profiles.Trial{Snapshot: b.profiles(t), Held: held}}
+}
+
+// permanent does what a proven trial needs before its commit.
+func (b *bench) permanent(t *testing.T, one tried, change profiles.Change) {
+	t.Helper()
+	actions := profiles.Permanent(one.before, one.trial.Snapshot, one.trial.Held, change)
+	if len(actions) == 0 {
+		t.Fatal("there is nothing to make permanent")
+	}
+	b.do(t, actions...)
+}
+
+// proven makes a trial permanent, gives the checkpoint up and tidies.
+func (b *bench) proven(t *testing.T, one tried, change profiles.Change) {
+	t.Helper()
+	b.permanent(t, one, change)
+	b.commit(t, one.checkpoint)
+	b.do(t, profiles.Tidy(one.before, b.profiles(t), change)...)
+}
+
+// takenBack takes a trial back whose checkpoint is alive.
+func (b *bench) takenBack(t *testing.T, one tried) {
+	t.Helper()
+	b.do(t, profiles.FilesBack(one.before, &one.trial, b.profiles(t))...)
+	if err := b.backend.Rollback(t.Context(), one.checkpoint); err != nil {
+		t.Fatalf("Rollback: %v", err)
+	}
+	// NetworkManager's rollback writes files as well.
+	b.do(t, profiles.FilesBack(one.before, &one.trial, b.profiles(t))...)
+	b.do(t, profiles.DNSBack(&one.trial)...)
+}
+
+// disk are the files of a snapshot that the next boot reads, printable.
+func disk(s profiles.Snapshot) map[string]string {
+	found := map[string]string{}
+	for at, file := range s.Files {
+		if path.Dir(at) == profiles.DiskDir || at == profiles.DNSFile {
+			found[at] = string(file.Content)
+		}
+	}
+	return found
+}
+
+func (b *bench) sameDisk(t *testing.T, before profiles.Snapshot) {
+	t.Helper()
+	if diff := cmp.Diff(disk(before), disk(b.profiles(t))); diff != "" {
+		t.Errorf("the disk, before (-) and now (+):\n%s", diff)
+	}
+}
+
+// noDifferences waits until nothing tells that there was a trial.
+func (b *bench) noDifferences(t *testing.T, one tried) {
+	t.Helper()
+	var lines []string
+	t.Cleanup(func() {
+		if t.Failed() && len(lines) > 0 {
+			t.Logf("differences:\n%s", strings.Join(lines, "\n"))
+		}
+	})
+	b.Eventually(t, "the profiles are as before", func() bool {
+		lines = profiles.Differences(one.before, &one.trial, b.profiles(t))
+		return len(lines) == 0
+	})
+}
+
+func profilesTellsNIC(t *testing.T, b *bench) {
+	before := b.Kernel(t)
+	found := b.profiles(t)
+	if len(disk(found)) == 0 {
+		t.Error("there is no file of a profile")
+	}
+	active := false
+	for _, device := range found.Devices {
+		active = active || device.Name == b.NIC() && device.Profile != "" && !device.External && !device.Software && device.MTU == 1500
+	}
+	if !active {
+		t.Errorf("%s is not told as hardware with an active profile and an MTU of 1500: %+v", b.NIC(), found.Devices)
+	}
+	if diff := cmp.Diff(found, b.profiles(t)); diff != "" {
+		t.Errorf("two snapshots of the same node differ:\n%s", diff)
+	}
+	if now := b.Kernel(t); now != before {
+		t.Errorf("it changed the node:\n%s", cmp.Diff(before, now))
+	}
+}
+
+func trialLeavesDisk(t *testing.T, b *bench) {
+	one := b.try(t, b.bridge(t))
+	if diff := cmp.Diff(disk(one.before), disk(one.trial.Snapshot)); diff != "" {
+		t.Errorf("the disk, before the trial (-) and in it (+):\n%s", diff)
+	}
+	if len(one.trial.Unsaved) == 0 {
+		t.Error("no profile is told to be in memory only")
+	}
+	b.takenBack(t, one)
+}
+
+func powerCutForgetsTrial(t *testing.T, b *bench) {
+	before := b.Kernel(t)
+	one := b.try(t, b.bridge(t))
+	b.Reboot(t)
+	b.becomes(t, before)
+	b.sameDisk(t, one.before)
+	b.noDifferences(t, one)
+}
+
+func permanentOutlivesPowerCut(t *testing.T, b *bench) {
+	one := b.try(t, b.bridge(t))
+	after := b.Kernel(t)
+	b.proven(t, one, profiles.Change{})
+	b.noneArePending(t)
+	if now := b.profiles(t); len(now.Unsaved) > 0 {
+		t.Errorf("still in memory only: %v", now.Unsaved)
+	}
+	b.becomes(t, after)
+	b.Reboot(t)
+	b.becomes(t, after)
+}
+
+func permanentGoesBack(t *testing.T, b *bench) {
+	before := b.Kernel(t)
+	one := b.try(t, b.bridge(t))
+	b.permanent(t, one, profiles.Change{})
+	b.takenBack(t, one)
+	b.becomes(t, before)
+	b.sameDisk(t, one.before)
+	b.noDifferences(t, one)
+}
+
+func filesBackThenRollback(t *testing.T, b *bench) {
+	for name, desired := range map[string]state.State{
+		"address": b.address(t, "192.0.2.9"),
+		"bridge":  b.bridge(t),
+	} {
+		before := b.Kernel(t)
+		one := b.try(t, desired)
+		b.takenBack(t, one)
+		b.becomes(t, before)
+		b.sameDisk(t, one.before)
+		b.noDifferences(t, one)
+		if t.Failed() {
+			t.Fatalf("so it was with the change of the %s", name)
+		}
+	}
+}
+
+func backWithoutCheckpoint(t *testing.T, b *bench) {
+	before := b.Kernel(t)
+	one := b.try(t, b.bridge(t))
+	after := b.Kernel(t)
+	b.RestartNetworkManager(t)
+	b.noneArePending(t)
+	b.becomes(t, after) // Nobody has taken it back so far.
+
+	touched := profiles.Touched(one.before, b.profiles(t))
+	b.do(t, profiles.FilesBack(one.before, &one.trial, b.profiles(t))...)
+	b.do(t, profiles.DNSBack(&one.trial)...)
+	b.do(t, profiles.DevicesBack(one.before, b.profiles(t), touched)...)
+	b.becomes(t, before)
+	b.sameDisk(t, one.before)
+	b.noDifferences(t, one)
+}
+
+// lonelyBridge makes a bridge without ports and commits it.
+func (b *bench) lonelyBridge(t *testing.T) {
+	t.Helper()
+	one := b.try(t, document(t, `{"interfaces": [{"name": "br7", "type": "linux-bridge", "state": "up", "bridge": {"port": []},
+		"ipv4": {"enabled": true, "dhcp": false, "address": [{"ip": "198.51.100.7", "prefix-length": 24}]}}]}`))
+	b.proven(t, one, profiles.Change{})
+}
+
+func absentBridge(t *testing.T) (state.State, profiles.Change) {
+	return document(t, `{"interfaces": [{"name": "br7", "type": "linux-bridge", "state": "absent"}]}`),
+		profiles.Change{Absent: []string{"br7"}}
+}
+
+func absentComesBack(t *testing.T, b *bench) {
+	b.lonelyBridge(t)
+	before := b.Kernel(t)
+	desired, _ := absentBridge(t)
+	one := b.try(t, desired)
+	if now := b.Kernel(t); strings.Contains(now, "br7") {
+		t.Errorf("the bridge is still there:\n%s", now)
+	}
+	b.takenBack(t, one)
+	b.becomes(t, before)
+	b.sameDisk(t, one.before)
+	b.noDifferences(t, one)
+}
+
+func absentStaysAway(t *testing.T, b *bench) {
+	without := b.Kernel(t)
+	b.lonelyBridge(t)
+	desired, change := absentBridge(t)
+	one := b.try(t, desired)
+	b.commit(t, one.checkpoint)
+	b.do(t, profiles.Tidy(one.before, b.profiles(t), change)...)
+	b.becomes(t, without)
+	b.Reboot(t)
+	b.becomes(t, without)
+}
+
+func actionOnNothingIsGone(t *testing.T, b *bench) {
+	before := b.Kernel(t)
+	const nobody = "00000000-0000-4000-8000-00000000dead"
+	for _, action := range []profiles.Action{
+		{Verb: profiles.Save, UUID: nobody},
+		{Verb: profiles.Delete, UUID: nobody},
+		{Verb: profiles.Activate, UUID: nobody, Device: b.NIC()},
+		{Verb: profiles.Disconnect, Device: "nothing0"},
+		{Verb: profiles.DeleteDevice, Device: "nothing0"},
+		{Verb: profiles.SetMTU, Device: "nothing0", MTU: 1400},
+	} {
+		wantError(t, action.String(), b.backend.Do(t.Context(), action), backend.ErrGone)
+	}
+	if now := b.Kernel(t); now != before {
+		t.Errorf("it changed the node:\n%s", cmp.Diff(before, now))
+	}
+}
+
+func actionsAgain(t *testing.T, b *bench) {
+	one := b.try(t, b.bridge(t))
+	after := b.Kernel(t)
+	b.permanent(t, one, profiles.Change{})
+	b.permanent(t, one, profiles.Change{})
+	b.commit(t, one.checkpoint)
+	b.do(t, profiles.Action{Verb: profiles.Remove, Path: profiles.DiskDir + "/nobody.nmconnection"})
+	b.do(t, profiles.Action{Verb: profiles.Reload}, profiles.Action{Verb: profiles.Reload})
+	b.becomes(t, after)
+}
+
+func hostnameIsSet(t *testing.T, b *bench) {
+	b.do(t, profiles.Action{Verb: profiles.SetHostname, Name: "node-9"})
+	if now := b.profiles(t).Hostname; now != "node-9" {
+		t.Errorf("the hostname of the next boot is %q, want node-9", now)
+	}
+}
