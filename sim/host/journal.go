@@ -82,7 +82,7 @@ func (j journalPort) Save(entry journal.Entry) error {
 		return fmt.Errorf("encoding the journal: %w", err)
 	}
 	return j.call("save", func() error {
-		if err := j.full(); err != nil {
+		if err := j.host.full(); err != nil {
 			return err
 		}
 		j.host.disk.entry, j.host.disk.phase = raw, entry.Transaction.Phase
@@ -98,7 +98,7 @@ func (j journalPort) Close(record journal.Record) error {
 	}
 	// Two steps on the disk, so that a crash may come between them.
 	err = j.call("record", func() error {
-		if err := j.full(); err != nil {
+		if err := j.host.full(); err != nil {
 			return err
 		}
 		j.host.disk.record = raw
@@ -114,11 +114,4 @@ func (j journalPort) Close(record journal.Record) error {
 func (j journalPort) Record() (record journal.Record, err error) {
 	err = j.call("read", func() error { record = j.host.Record(); return nil })
 	return record, err
-}
-
-func (j journalPort) full() error {
-	if j.host.Faults.Disk == nil {
-		return nil
-	}
-	return j.host.Faults.Disk()
 }
