@@ -93,11 +93,11 @@ type Host struct {
 	dnsKnown map[string]tree
 	uuids    int
 	// cut draws what a power cut does.
-	cut  *rand.Rand
-	nm   daemon
-	disk disk
-	boot     boot
-	notice   notice
+	cut    *rand.Rand
+	nm     daemon
+	disk   disk
+	boot   boot
+	notice notice
 	// activations of profiles, by their keys.
 	activations map[string]*activation
 
