@@ -18,6 +18,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -96,6 +97,11 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry) error 
 	if entry.Foreign != nil {
 		revert = foreign.Without(revert, *entry.Foreign)
 	}
+	known, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the node's profiles: %w", err)
+	}
+	entry.Version, entry.Profiles = journal.Version, &known
 	entry.Before, entry.Revert = before.JSON(), revert.JSON()
 	entry.ArmedBoot, err = a.Boot.Elapsed()
 	return err
@@ -119,7 +125,7 @@ func (a *Agent) startApply(ctx context.Context) {
 			return
 		}
 		armed := false
-		checkpoint, err := a.Backend.Apply(taskCtx, desired, rollbackAfter, func(made backend.Checkpoint) {
+		checkpoint, held, err := a.Backend.Apply(taskCtx, desired, rollbackAfter, func(made backend.Checkpoint) {
 			armed = true
 			a.post(number, txn.CheckpointMade{Checkpoint: string(made)})
 		})
@@ -128,7 +134,15 @@ func (a *Agent) startApply(ctx context.Context) {
 			a.post(number, txn.ApplyFailed{Message: err.Error(), Refused: refused})
 			return
 		}
-		a.post(number, txn.Applied{Checkpoint: string(checkpoint), At: a.Clock.Now()})
+		at := a.Clock.Now()
+		there, err := a.Backend.Profiles(taskCtx)
+		if err != nil {
+			a.post(number, txn.ApplyFailed{Message: "reading what was applied: " + err.Error()})
+			return
+		}
+		entry.Trial = &profiles.Trial{Snapshot: there, Held: held}
+		a.inbox.put(letter{task: number, event: txn.Applied{Checkpoint: string(checkpoint), At: at}, entry: &entry})
+		a.poke()
 	})
 }
 
@@ -181,6 +195,7 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
+	desired = desired.WithoutConfiguredHostname() // Only what is permanent has it.
 	changes := r.changes()
 	current, err := r.backend.Show(ctx)
 	if err != nil {
@@ -191,30 +206,6 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	}
 	r.shown = reading{state: current, changes: changes}
 	return nil
-}
-
-func (a *Agent) commit(ctx context.Context, checkpoint string) txn.Event {
-	if err := a.Backend.Commit(ctx, backend.Checkpoint(checkpoint)); err != nil {
-		return txn.CommitFailed{Message: err.Error(), Gone: errors.Is(err, backend.ErrGone)}
-	}
-	return txn.Committed{}
-}
-
-func (a *Agent) rollback(ctx context.Context, entry journal.Entry) txn.Event {
-	checkpoint, err := a.ours(ctx, entry)
-	if err == nil {
-		err = a.Backend.Rollback(ctx, checkpoint)
-	}
-	if err == nil {
-		return txn.RolledBack{}
-	}
-	gone := errors.Is(err, backend.ErrGone)
-	if gone && a.lost(ctx, entry) {
-		return txn.CheckpointLost{}
-	}
-	return txn.RollbackFailed{
-		Message: err.Error(), Gone: gone, Hindrance: a.hindrance(ctx, entry, err),
-	}
 }
 
 // ours finds the checkpoint of an entry: the one it names, otherwise (the
@@ -252,13 +243,6 @@ func (a *Agent) lost(ctx context.Context, entry journal.Entry) bool {
 	return err == nil && instance != entry.Instance
 }
 
-func (a *Agent) revert(ctx context.Context, entry journal.Entry) txn.Event {
-	if err := a.applyForGood(ctx, entry.Revert); err != nil {
-		return txn.RevertFailed{Message: "applying the journal's revert: " + err.Error(), Hindrance: a.hindrance(ctx, entry, err)}
-	}
-	return txn.Reverted{}
-}
-
 // hindrance of a way back that failed. The node is cut off when what guarded the
 // change says so: the API server, and the gateway with it. Where that answers, the
 // API server is out of reach for a reason that no way back can mend.
@@ -267,21 +251,6 @@ func (a *Agent) hindrance(ctx context.Context, entry journal.Entry, err error) t
 	lost := func(guard string) bool { return slices.Contains(guards, guard) && !a.asks(ctx, guard, guardAttempt) }
 	cut := lost(probe.APIServer) && (!slices.Contains(guards, probe.DefaultGateway) || lost(probe.DefaultGateway))
 	return txn.Hindrance{Unavailable: errors.Is(err, backend.ErrUnavailable), Cut: cut, At: at}
-}
-
-func (a *Agent) applyForGood(ctx context.Context, raw []byte) error {
-	revert, err := state.Parse(raw)
-	if err != nil {
-		return err
-	}
-	if revert.IsEmpty() {
-		return nil
-	}
-	checkpoint, err := a.Backend.Apply(ctx, revert, revertCheckpoint, func(backend.Checkpoint) {})
-	if err != nil {
-		return err
-	}
-	return a.Backend.Commit(ctx, checkpoint)
 }
 
 // settle waits until the node looks as before the change, or long enough.
@@ -297,7 +266,7 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 	back := a.foreignBack(entry)
 	end := a.Clock.Now().Add(settleWindow)
 	for {
-		settled := a.compare(ctx, before, desired)
+		settled := a.compare(ctx, entry, before, desired)
 		kept := entry.Transaction.Proven && len(settled.Missing) == 0
 		if !kept {
 			settled.Foreign = back.round(ctx)
@@ -316,7 +285,7 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 	}
 }
 
-func (a *Agent) compare(ctx context.Context, before, desired state.State) txn.Settled {
+func (a *Agent) compare(ctx context.Context, entry journal.Entry, before, desired state.State) txn.Settled {
 	now, err := a.Backend.Show(ctx)
 	if err != nil {
 		message := []string{"reading the node's network: " + err.Error()}
@@ -326,6 +295,7 @@ func (a *Agent) compare(ctx context.Context, before, desired state.State) txn.Se
 	if len(settled.Missing)+len(settled.Differences) == 0 {
 		settled.Missing = []string{provesNothing}
 	}
+	settled.Differences = append(settled.Differences, a.profileDifferences(ctx, entry)...)
 	return settled
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -40,11 +41,15 @@ type host struct {
 	interfaces map[string]map[string]any
 	saved      map[string]map[string]any
 	checkpoint backend.Checkpoint
-	life       time.Duration
-	made       int
-	instance   int
-	applies    int
-	refuse     error
+	// bare are the interfaces that are hardware, as they are without a profile.
+	bare        map[string]map[string]any
+	layers      layers
+	savedLayers layers
+	life        time.Duration
+	made        int
+	instance    int
+	applies     int
+	refuse      error
 	// needs is an interface without which the API server is out of reach.
 	needs string
 	// forbids is an interface with which it is.
@@ -56,6 +61,7 @@ type host struct {
 func newHost() *host {
 	h := &host{interfaces: map[string]map[string]any{}}
 	h.interfaces["eth0"] = map[string]any{"name": "eth0", "type": "ethernet", "state": "up"}
+	h.bare = maps.Clone(h.interfaces)
 	return h
 }
 
@@ -83,23 +89,26 @@ func mapsKeys(m map[string]map[string]any) func(func(string) bool) {
 	}
 }
 
-func (h *host) Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (h *host) Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
 	h.mu.Lock()
 	if h.refuse != nil {
 		defer h.mu.Unlock()
-		return "", h.refuse
+		return "", nil, h.refuse
 	}
 	h.applies++
 	h.made++
 	h.saved = map[string]map[string]any{}
 	maps.Copy(h.saved, h.interfaces)
+	h.savedLayers = h.layers.clone()
 	made := backend.Checkpoint(fmt.Sprintf("/checkpoint/%d", h.made))
 	h.checkpoint, h.life = made, rollbackAfter
 	for _, i := range desired.Interfaces() {
 		if i.IsAbsent() {
 			delete(h.interfaces, i.Name)
+			delete(h.layers.active, i.Name)
 		} else {
 			h.interfaces[i.Name] = i.Tree()
+			h.layers.tried(i.Name, i.Tree())
 		}
 	}
 	hold := h.hold
@@ -109,10 +118,10 @@ func (h *host) Apply(ctx context.Context, desired state.State, rollbackAfter tim
 		select {
 		case <-hold:
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return "", nil, ctx.Err()
 		}
 	}
-	return made, nil
+	return made, nil, nil
 }
 
 func (h *host) Commit(_ context.Context, c backend.Checkpoint) error {
@@ -131,7 +140,7 @@ func (h *host) Rollback(_ context.Context, c backend.Checkpoint) error {
 	if h.checkpoint != c {
 		return backend.ErrGone
 	}
-	h.checkpoint, h.interfaces = "", h.saved
+	h.checkpoint, h.interfaces, h.layers = "", h.saved, h.savedLayers
 	return nil
 }
 
@@ -204,9 +213,9 @@ type mortal struct {
 	life context.Context
 }
 
-func (m mortal) Apply(ctx context.Context, s state.State, d time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (m mortal) Apply(ctx context.Context, s state.State, d time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
 	if m.life.Err() != nil {
-		return "", m.life.Err()
+		return "", nil, m.life.Err()
 	}
 	return m.host.Apply(ctx, s, d, armed)
 }
@@ -223,6 +232,13 @@ func (m mortal) Rollback(ctx context.Context, c backend.Checkpoint) error {
 		return m.life.Err()
 	}
 	return m.host.Rollback(ctx, c)
+}
+
+func (m mortal) Do(ctx context.Context, a profiles.Action) error {
+	if m.life.Err() != nil {
+		return m.life.Err()
+	}
+	return m.host.Do(ctx, a)
 }
 
 // mortalJournal is the same for the journal.

@@ -72,7 +72,19 @@ func (a *Agent) startRollback(ctx context.Context) {
 				entry.Foreign = &since
 			}
 		}
-		a.inbox.put(letter{task: number, event: a.rollback(taskCtx, entry), entry: &entry})
+		event := a.rollback(taskCtx, &entry)
+		a.inbox.put(letter{task: number, event: event, entry: &entry})
+		a.poke()
+	})
+}
+
+// startRestore brings the profiles back without the checkpoint.
+func (a *Agent) startRestore(ctx context.Context) {
+	entry := a.entry
+	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
+	a.Spawn(func() {
+		event := a.restore(taskCtx, &entry)
+		a.inbox.put(letter{task: number, event: event, entry: &entry})
 		a.poke()
 	})
 }

@@ -123,7 +123,9 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	policy := changedPolicy(nns.Spec.Sources, committed)
 	a.entry = journal.Entry{Since: a.Clock.Now(), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw)}
 	a.entry.Removal = isRemoval(nns, committed)
-	change := a.guarded(nns, txn.Change{Generation: nns.Generation, Hash: hash, Policy: policy})
+	change := a.guarded(nns, txn.Change{
+		Generation: nns.Generation, Hash: hash, Policy: policy, Interrupted: a.interruptions(hash, v1.PlainSources(nns.Spec.Sources)),
+	})
 
 	if old := a.tooOld(ctx); old != "" {
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: old})

@@ -41,9 +41,15 @@ func (a *Agent) Recover(ctx context.Context) error {
 		return ctx.Err()
 	}
 	a.entry, a.left = entry, nil
-	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: alive})
+	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: alive, Forgotten: a.forgotten(entry)})
 	a.endTurn()
 	return a.Complete(ctx)
+}
+
+// forgotten tells whether the node has booted since, and the trial was in memory.
+func (a *Agent) forgotten(entry journal.Entry) bool {
+	boot, err := a.Boot.ID()
+	return err == nil && boot != entry.BootID && entry.Profiles != nil
 }
 
 // alive tells whether the checkpoint of an entry is there; not known while

@@ -46,7 +46,10 @@ func TestACheckpointThatNobodyTellsOfIsNotTakenForGone(t *testing.T) {
 	})
 	kill()
 	n.handler(func(o *Options) { o.Backend = reticent{o.Backend, &atomic.Int32{}} })
-	if got := n.outcome(2); got.Result != v1.TransactionRolledBack || n.host.has("br0") {
-		t.Errorf("outcome %+v, br0 there: %v; want it taken back with its checkpoint", got, n.host.has("br0"))
+	if got := n.outcome(2); got.Result != v1.TransactionCommitted || !n.host.has("br0") {
+		t.Errorf("outcome %+v, br0 there: %v; want its commit done again", got, n.host.has("br0"))
+	}
+	if pending, _ := n.host.Pending(t.Context()); len(pending) > 0 {
+		t.Errorf("the checkpoint %v is still alive: it will take back what was committed", pending)
 	}
 }

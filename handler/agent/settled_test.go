@@ -3,6 +3,7 @@ package agent
 import (
 	"testing"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -29,7 +30,7 @@ func TestANodeThatIsAsBeforeDoesNotProveThatAChangeWasCommitted(t *testing.T) {
 				h.interfaces[i.Name] = i.Tree()
 			}
 			a := &Agent{Options: Options{Backend: mortal{h, t.Context()}}}
-			if got := a.compare(t.Context(), c.before, c.change).Missing; (len(got) > 0) != c.missing {
+			if got := a.compare(t.Context(), journal.Entry{}, c.before, c.change).Missing; (len(got) > 0) != c.missing {
 				t.Errorf("missing: %q", got)
 			}
 		})

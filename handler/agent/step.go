@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -46,7 +48,7 @@ func (a *Agent) step(ctx context.Context, e txn.Event) {
 // worthWriting leaves out what recovery does not need to know.
 func worthWriting(before, next txn.State) bool {
 	return before.Phase != next.Phase || before.Checkpoint != next.Checkpoint ||
-		before.Lost != next.Lost || before.Reverted != next.Reverted
+		before.Lost != next.Lost || before.Restored != next.Restored || before.Reverted != next.Reverted
 }
 
 func (a *Agent) entryOr(s txn.State) txn.Change {
@@ -79,10 +81,12 @@ func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
 	case txn.StopProbes:
 		a.tasks.stop()
 	case txn.Commit:
-		checkpoint := a.machine.Checkpoint
-		a.task(ctx, func(ctx context.Context) txn.Event { return a.commit(ctx, checkpoint) })
+		entry := a.entry
+		a.task(ctx, func(ctx context.Context) txn.Event { return a.commit(ctx, entry) })
 	case txn.Rollback:
 		a.startRollback(ctx)
+	case txn.Restore:
+		a.startRestore(ctx)
 	case txn.Revert:
 		entry := a.entry
 		a.task(ctx, func(ctx context.Context) txn.Event { return a.revert(ctx, entry) })
@@ -134,10 +138,32 @@ func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
 		last.RetryAfter = reported(a.Clock.Now())
 	}
 	a.record.Last = &last
+	a.noteInterruption(outcome, last.Sources)
 	a.outage = outage{}
 	if last.Final && len(last.Sources) > 0 && outcome.Result != v1.TransactionRefused {
 		a.outage = outage{hash: outcome.Change.Hash, sources: last.Sources}
 	}
+}
+
+// noteInterruption counts how often in a row a trial of the same change was ended
+// from outside. One that was judged begins anew.
+func (a *Agent) noteInterruption(outcome txn.Outcome, sources []v1.Source) {
+	if outcome.Result == v1.TransactionRefused || outcome.Result == v1.TransactionSuperseded {
+		return
+	}
+	a.record.Interrupted = nil
+	if outcome.Interrupted {
+		a.record.Interrupted = &journal.Interrupted{Hash: outcome.Change.Hash, Sources: sources, Times: outcome.Change.Interrupted + 1}
+	}
+}
+
+// interruptions of the change so far.
+func (a *Agent) interruptions(hash string, sources []v1.Source) int {
+	last := a.record.Interrupted
+	if last == nil || last.Hash != hash || !slices.Equal(last.Sources, sources) {
+		return 0
+	}
+	return last.Times
 }
 
 // supersededPause keeps a turn with a stale cache from beginning again and

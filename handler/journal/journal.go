@@ -34,6 +34,9 @@ type Entry struct {
 	// Trial the same with the change in place; nil as long as it is not.
 	Profiles *profiles.Snapshot `json:"profiles,omitempty"`
 	Trial    *profiles.Trial    `json:"trial,omitempty"`
+	// Seen is the same when the way back began, with what others did during the
+	// trial; of this process only.
+	Seen *profiles.Snapshot `json:"-"`
 	// Before is the state read before the change. Revert is what leads back to
 	// it by nmstate's model: the last resort, where the profiles do not.
 	Before json.RawMessage `json:"before"`
@@ -55,9 +58,10 @@ const Version = 2
 // Interrupted is a change whose trial a crash, a reboot or a restart of
 // NetworkManager ended.
 type Interrupted struct {
-	// Hash of the desired state, and how often in a row.
-	Hash  string `json:"hash"`
-	Times int    `json:"times"`
+	// Hash of the desired state, its sources, and how often in a row.
+	Hash    string      `json:"hash"`
+	Sources []v1.Source `json:"sources,omitempty"`
+	Times   int         `json:"times"`
 }
 
 // Kept is a removal whose undo failed for good.

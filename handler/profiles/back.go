@@ -7,27 +7,35 @@ import (
 )
 
 // FilesBack puts the files back that the trial has touched, byte for byte, and
-// has NetworkManager read them. What somebody else did to other files since then stays.
-// trial is the snapshot with the change in place, nil where none was taken.
-func FilesBack(before Snapshot, trial *Trial, now Snapshot) []Action {
-	want := target(before, trial, now)
+// has NetworkManager read them. trial is the snapshot with the change in place,
+// nil where none was taken. What somebody else did to other files since then
+// stays as it was seen before the way back began: NetworkManager's own rollback
+// would undo that too.
+func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
+	want, mine := target(before, trial, seen)
 	var actions []Action
 	profiles := false
 	// First what hides a profile on disk, then the disk: read in between,
 	// neither shows more of the trial than before.
 	for _, at := range paths(want, now.Files) {
-		if want.same(at, now.Files) {
+		file, stays := want[at]
+		switch {
+		case want.same(at, now.Files):
 			continue
-		}
-		if file, stays := want[at]; stays {
+		case stays:
 			actions = append(actions, Action{Verb: Write, Path: at, File: file})
-		} else {
+		case at == DNSFile || slices.Contains(mine, uuidAt(at, now.Files)):
 			actions = append(actions, Action{Verb: Remove, Path: at})
+		default:
+			continue // Somebody else's, since a moment ago.
 		}
 		profiles = profiles || isProfile(at)
 	}
+	if len(actions) > 0 {
+		actions = append(actions, Action{Verb: Sync})
+	}
 	if profiles {
-		actions = append(actions, Action{Verb: Sync}, Action{Verb: Reload})
+		actions = append(actions, Action{Verb: Reload})
 	}
 	if now.Hostname != before.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: before.Hostname})
@@ -91,17 +99,20 @@ func order(p profile) int {
 	return 1
 }
 
-// Touched are the UUIDs of the profiles that differ from before in now, on
-// disk or in RunDir.
-func Touched(before, now Snapshot) []string {
+// Touched are the UUIDs of the profiles that the trial has changed, on disk or
+// in RunDir. Without a picture of the trial everything that differs counts.
+func Touched(before Snapshot, trial *Trial, now Snapshot) []string {
+	with := now
+	if trial != nil {
+		with = trial.Snapshot
+	}
 	var found []string
-	for _, at := range paths(before.Files, now.Files) {
-		if !isProfile(at) || before.Files.same(at, now.Files) {
+	for _, at := range paths(before.Files, with.Files) {
+		if !isProfile(at) || before.Files.same(at, with.Files) {
 			continue
 		}
-		for _, files := range []Files{before.Files, now.Files} {
-			k := parse(files[at].Content)
-			if uuid := k.uuid(); uuid != "" && !k.madeUp() && !slices.Contains(found, uuid) {
+		for _, files := range []Files{before.Files, with.Files} {
+			if uuid := uuidAt(at, files); uuid != "" && !slices.Contains(found, uuid) {
 				found = append(found, uuid)
 			}
 		}
@@ -111,25 +122,24 @@ func Touched(before, now Snapshot) []string {
 }
 
 // target is what the files are to be after the way back: as before where the
-// trial has touched them, otherwise as they are now. Without a picture of the
-// trial everything that differs counts as the trial's.
-func target(before Snapshot, trial *Trial, now Snapshot) Files {
-	with := now
-	if trial != nil {
-		with = trial.Snapshot
-	}
-	mine := Touched(before, with)
-	want := Files{}
-	for _, at := range paths(before.Files, now.Files) {
-		from := now.Files
-		if at == DNSFile || slices.Contains(mine, uuidAt(at, before.Files, now.Files)) {
+// trial has touched them, otherwise as they were seen. mine are the profiles
+// that the trial has touched.
+func target(before Snapshot, trial *Trial, seen Snapshot) (want Files, mine []string) {
+	mine = Touched(before, trial, seen)
+	want = Files{}
+	for _, at := range paths(before.Files, seen.Files) {
+		from := seen.Files
+		switch uuid := uuidAt(at, before.Files, seen.Files); {
+		case at == DNSFile || slices.Contains(mine, uuid):
 			from = before.Files
+		case isProfile(at) && uuid == "":
+			continue // NetworkManager makes it up as it needs it.
 		}
 		if file, there := from[at]; there {
 			want[at] = file
 		}
 	}
-	return want
+	return want, mine
 }
 
 // uuidAt is the UUID of the profile at a path, in the first of the files that

@@ -3,19 +3,20 @@ package profiles
 import (
 	"fmt"
 	"path"
+	"slices"
 )
 
 // Differences are how a node that was taken back differs from before, one line
 // each: files by their bytes, and which profile is active where. They name
-// files and profiles, never contents.
-func Differences(before Snapshot, trial *Trial, now Snapshot) []string {
+// files and profiles, never contents. seen is as for FilesBack.
+func Differences(before Snapshot, trial *Trial, seen, now Snapshot) []string {
 	var lines []string
-	want := target(before, trial, now)
+	want, mine := target(before, trial, seen)
 	for _, at := range paths(want, now.Files) {
 		was, wanted := want[at]
 		is, there := now.Files[at]
 		switch {
-		case want.same(at, now.Files):
+		case want.same(at, now.Files), !wanted && at != DNSFile && !slices.Contains(mine, uuidAt(at, now.Files)):
 		case !wanted:
 			lines = append(lines, fmt.Sprintf("%s is there, and was not", at))
 		case !there:

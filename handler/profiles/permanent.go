@@ -11,9 +11,20 @@ import (
 // in the trial.
 type Change struct {
 	// Absent are the interfaces that are to have no profile any more.
-	Absent []string
+	Absent []Interface
 	// Hostname for the next boot; empty leaves it.
 	Hostname string
+}
+
+// Interface is one by its name and nmstate's type, which is empty where the
+// desired state does not say it.
+type Interface struct{ Name, Type string }
+
+// is tells whether a profile is the interface's. An OVS bridge and its internal
+// interface have the same name.
+func (i Interface) is(p profile) bool {
+	const bridge = "ovs-bridge"
+	return i.Name == p.device() && (i.Type == "" || (i.Type == bridge) == (p.kind() == bridge))
 }
 
 // Permanent makes a proven trial permanent, in an order in which a power cut
@@ -52,7 +63,7 @@ func Tidy(before, now Snapshot, change Change) []Action {
 		if p.device() == "" {
 			return false
 		}
-		if slices.Contains(change.Absent, p.device()) {
+		if slices.ContainsFunc(change.Absent, func(i Interface) bool { return i.is(p) }) {
 			return true
 		}
 		if _, is := saved[uuid]; is {

@@ -60,6 +60,13 @@ type (
 		Gone    bool
 		Hindrance
 	}
+	// Restored: the profiles from before are back, without the checkpoint.
+	Restored struct{}
+	// RestoreFailed: not all of them are.
+	RestoreFailed struct {
+		Message string
+		Hindrance
+	}
 	// Reverted: the journal's revert was applied and committed.
 	Reverted struct{}
 	// RevertFailed: it could not be applied.
@@ -85,10 +92,11 @@ type (
 	// CheckpointLost: NetworkManager restarted.
 	CheckpointLost struct{}
 	// Recovered: a journal of an earlier process is open. Alive: its
-	// checkpoint still exists.
+	// checkpoint still exists. Forgotten: the node has booted since, which left
+	// nothing of a trial that was in memory only.
 	Recovered struct {
-		Journal State
-		Alive   bool
+		Journal          State
+		Alive, Forgotten bool
 	}
 )
 
@@ -108,6 +116,8 @@ func (Committed) event()        {}
 func (CommitFailed) event()     {}
 func (RolledBack) event()       {}
 func (RollbackFailed) event()   {}
+func (Restored) event()         {}
+func (RestoreFailed) event()    {}
 func (Reverted) event()         {}
 func (RevertFailed) event()     {}
 func (Settled) event()          {}
@@ -131,11 +141,17 @@ type (
 	Probe struct{ Names []string }
 	// StopProbes ends those that still run, without an answer.
 	StopProbes struct{}
-	// Commit answers Committed or CommitFailed.
+	// Commit makes the trial permanent on disk, then gives the checkpoint up;
+	// it answers Committed or CommitFailed. Done again it goes on where it ended.
 	Commit struct{}
 	// Rollback answers RolledBack or RollbackFailed.
 	Rollback struct{}
-	// Revert answers Reverted or RevertFailed.
+	// Restore brings the profiles from before back without the checkpoint: byte
+	// for byte, and active where they were. It answers Restored or
+	// RestoreFailed; Reverted where the journal holds no profiles.
+	Restore struct{}
+	// Revert applies what nmstate's model says leads back: the last resort. It
+	// answers Reverted or RevertFailed.
 	Revert struct{}
 	// Settle answers Settled.
 	Settle struct{}
@@ -152,6 +168,7 @@ func (Probe) effect()           {}
 func (StopProbes) effect()      {}
 func (Commit) effect()          {}
 func (Rollback) effect()        {}
+func (Restore) effect()         {}
 func (Revert) effect()          {}
 func (Settle) effect()          {}
 func (Finish) effect()          {}

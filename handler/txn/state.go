@@ -29,6 +29,10 @@ const (
 	// before it counts as lost without one, and how long after the first lost
 	// probe the others are heard.
 	probeGrace = 2 * time.Second
+	// maxInterruptions of one change; the last one is final. One may be chance,
+	// and trying again after two would be for ever where the change itself
+	// brings the node down.
+	maxInterruptions = 2
 	// maxUndoAttempts bounds the tries to get back; then the transaction ends
 	// as incomplete, so that a better desired state can be applied.
 	maxUndoAttempts = 8
@@ -79,6 +83,8 @@ type Cause struct {
 	Final bool `json:"final,omitempty"`
 	// Superseded: nobody failed; the desired state changed meanwhile.
 	Superseded bool `json:"superseded,omitempty"`
+	// Interrupted: a crash, a reboot or a restart of NetworkManager ended the trial.
+	Interrupted bool `json:"interrupted,omitempty"`
 }
 
 // State is where the node's transaction stands. It is plain data: the journal
@@ -95,6 +101,8 @@ type State struct {
 	Lost bool `json:"lost,omitempty"`
 	// Proven: every guard passed on the live trial, so a commit was begun.
 	Proven bool `json:"proven,omitempty"`
+	// Restored: the profiles from before were brought back without the checkpoint.
+	Restored bool `json:"restored,omitempty"`
 	// Reverted: the journal's revert was applied.
 	Reverted bool `json:"reverted,omitempty"`
 	// Cause of the way back; nil on the way forward.
@@ -134,11 +142,13 @@ func (s State) WaitsToUndo() bool { return s.Phase == RollingBack && !s.Until.Is
 
 // Outcome is how a transaction ended.
 type Outcome struct {
-	Change    Change
-	Result    v1.TransactionResult
-	Final     bool
-	Message   string
-	GuardedBy []string
+	Change Change
+	Result v1.TransactionResult
+	Final  bool
+	// Interrupted: the trial was not judged, it was ended from outside.
+	Interrupted bool
+	Message     string
+	GuardedBy   []string
 	// Differences that a rollback left behind, one line each.
 	Differences []string
 }

@@ -47,22 +47,35 @@ func (s State) idle(e Event) (State, []Effect) {
 	return s, nil
 }
 
-// recovered takes an earlier process's open transaction back. Only one that
-// was proven, and whose checkpoint is gone, may have been committed: then the
-// node itself tells.
+// recovered takes an earlier process's open transaction back. One that was
+// proven is made permanent instead, as long as the node still has it: its
+// commit had begun.
 func recovered(e Recovered) (State, []Effect) {
 	s := e.Journal
+	if s.Proven && e.Alive {
+		return s.commit()
+	}
 	if s.Cause == nil {
-		s.Cause = &Cause{Message: "the handler was restarted in phase " + string(s.Phase)}
+		s.Cause = s.interrupted("the handler was restarted in phase " + string(s.Phase))
 	}
 	switch {
 	case e.Alive:
-		s.Proven = false
 		return s.to(RollingBack), []Effect{Rollback{}}
-	case s.Proven || !s.Lost:
+	case s.Proven || e.Forgotten:
 		return s.to(Settling), []Effect{Settle{}}
 	}
-	return s.to(RollingBack), []Effect{Revert{}}
+	s.Lost = true
+	return s.undo()
+}
+
+// interrupted is the cause of a trial that was ended from outside.
+func (s State) interrupted(what string) *Cause {
+	cause := &Cause{Message: what, Interrupted: true}
+	if s.Change.Interrupted+1 >= maxInterruptions {
+		cause.Final = true
+		cause.Message += ", as once before: it is not tried again"
+	}
+	return cause
 }
 
 func (s State) baseline(e Event) (State, []Effect) {
@@ -177,11 +190,15 @@ func (s State) committing(e Event) (State, []Effect) {
 		return s.finish(v1.TransactionCommitted, "")
 	case CommitFailed:
 		s.Cause = &Cause{Message: "committing: " + e.Message}
-		if e.Gone {
+		switch {
+		case e.Gone:
 			return s.to(Settling), []Effect{Settle{}}
+		case s.Checkpoint == "":
+			s.Lost, s.Proven = true, false
 		}
-		// It stays proven: the commit may have happened and only its answer be
-		// lost. Then the rollback finds the checkpoint gone, and the node tells.
+		// Otherwise it stays proven: the commit may have happened and only its
+		// answer be lost. Then the rollback finds the checkpoint gone, and the
+		// node tells.
 		return s.undo()
 	}
 	return s, nil
@@ -192,13 +209,22 @@ func (s State) rollingBack(e Event) (State, []Effect) {
 	case RolledBack:
 		s.Proven = false
 		return s.to(Settling), []Effect{Settle{}}
+	case Restored:
+		s.Restored, s.Proven = true, false
+		return s.to(Settling), []Effect{Settle{}}
 	case Reverted:
-		s.Reverted, s.Proven = true, false
+		s.Restored, s.Reverted, s.Proven = true, true, false
 		return s.to(Settling), []Effect{Settle{}}
 	case RollbackFailed:
-		if e.Gone {
+		switch {
+		case !e.Gone:
+			return s.undoFailed(e.Message, e.Hindrance)
+		case s.Proven:
 			return s.to(Settling), []Effect{Settle{}}
 		}
+		s.Lost = true
+		return s.undo()
+	case RestoreFailed:
 		return s.undoFailed(e.Message, e.Hindrance)
 	case RevertFailed:
 		return s.undoFailed(e.Message, e.Hindrance)
@@ -218,7 +244,10 @@ func (s State) settling(e Event) (State, []Effect) {
 	case !ok:
 		return s, nil
 	case s.Proven && len(settled.Missing) == 0:
-		return s.finish(v1.TransactionCommitted, "")
+		// The checkpoint is gone and the change is in place: what is left of
+		// making it permanent is done.
+		s.Checkpoint, s.Cause = "", nil
+		return s.commit()
 	case len(settled.Differences) == 0 && len(settled.Foreign) > 0:
 		// The journal's revert knows nothing of these.
 		return s.incomplete(settled.Foreign)
@@ -229,20 +258,21 @@ func (s State) settling(e Event) (State, []Effect) {
 		return s.finish(v1.TransactionRolledBack, s.Cause.Message)
 	case !s.Reverted:
 		// The checkpoint is spent and something is still not as before: the
-		// journal knows what it was.
-		s.Lost = true
+		// journal knows what it was, profile by profile, and as a state.
+		s.Lost, s.Proven = true, false
 		return s.undo()
 	case settled.Cut:
-		// NetworkManager took the revert and has not done it.
+		// NetworkManager took all of it and has not done it.
+		s.Restored, s.Reverted = false, false
 		return s.to(RollingBack).undoFailed("", settled.Hindrance)
 	}
 	return s.incomplete(slices.Concat(settled.Differences, settled.Foreign))
 }
 
-// checkpointLost: NetworkManager restarted. On the way forward that makes the
-// trial permanent without proof, on the way back it ends the rollback.
+// checkpointLost: NetworkManager restarted. On the way forward the trial would
+// stay without proof, from /run; on the way back it ends the rollback.
 func (s State) checkpointLost(CheckpointLost) (State, []Effect) {
-	restarted := &Cause{Message: "NetworkManager restarted in phase " + string(s.Phase) + ", before the change was proven"}
+	restarted := s.interrupted("NetworkManager restarted in phase " + string(s.Phase) + ", before the change was proven")
 	switch s.Phase {
 	case Applying:
 		s.Lost = true
@@ -255,21 +285,25 @@ func (s State) checkpointLost(CheckpointLost) (State, []Effect) {
 		return s.takeBack(*restarted)
 	case RollingBack, Settling:
 		// A rollback or comparison that runs still answers; what it says is
-		// worth nothing now, so the way back begins again with the revert.
-		s.Lost, s.Reverted, s.Proven = true, false, false
+		// worth nothing now, so the way back begins again from the journal.
+		s.Lost, s.Restored, s.Reverted, s.Proven = true, false, false, false
 		return s.undo()
 	}
 	return s, nil
 }
 
-// undo takes the trial back: by the checkpoint while it may live, otherwise by
-// the journal's revert.
+// undo takes the trial back: by the checkpoint while it may live, then by the
+// profiles that the journal holds, and where that does not suffice by the
+// journal's revert.
 func (s State) undo() (State, []Effect) {
 	s.Waiting, s.LostProbes, s.Until = nil, nil, time.Time{}
-	if s.Lost {
-		return s.to(RollingBack), []Effect{Revert{}}
+	switch {
+	case !s.Lost:
+		return s.to(RollingBack), []Effect{Rollback{}}
+	case !s.Restored:
+		return s.to(RollingBack), []Effect{Restore{}}
 	}
-	return s.to(RollingBack), []Effect{Rollback{}}
+	return s.to(RollingBack), []Effect{Revert{}}
 }
 
 // undoFailed tries again later: for ever where NetworkManager is away, since it
@@ -281,7 +315,11 @@ func (s State) undoFailed(message string, h Hindrance) (State, []Effect) {
 		return s, nil
 	}
 	s.UndoAttempts++
-	if s.UndoAttempts >= maxUndoAttempts && !h.Cut {
+	switch {
+	case s.UndoAttempts < maxUndoAttempts:
+	case s.Lost && !s.Restored:
+		s.Restored, s.UndoAttempts = true, 1 // The last resort is next.
+	case !h.Cut:
 		return s.incomplete([]string{"rolling back: " + message})
 	}
 	s.UndoAttempts = min(s.UndoAttempts, maxUndoAttempts)
@@ -311,7 +349,7 @@ func (s State) refused() (State, []Effect) {
 func (s State) finish(result v1.TransactionResult, message string) (State, []Effect) {
 	outcome := Outcome{Change: s.Change, Result: result, Message: message, GuardedBy: s.Guards}
 	if result != v1.TransactionCommitted && s.Cause != nil {
-		outcome.Final = s.Cause.Final
+		outcome.Final, outcome.Interrupted = s.Cause.Final, s.Cause.Interrupted
 	}
 	return State{Phase: Idle}, []Effect{Finish{Outcome: outcome}}
 }

@@ -113,6 +113,10 @@ func parse(t *testing.T, line string) Event {
 		return RolledBack{}
 	case "rollback-failed":
 		return RollbackFailed{Message: arg(1), Gone: has("gone"), Hindrance: Hindrance{Unavailable: has("unavailable"), Cut: has("cut"), At: at(2)}}
+	case "restored":
+		return Restored{}
+	case "restore-failed":
+		return RestoreFailed{Message: arg(1), Hindrance: Hindrance{Unavailable: has("unavailable"), Cut: has("cut"), At: at(2)}}
 	case "reverted":
 		return Reverted{}
 	case "revert-failed":
@@ -122,8 +126,8 @@ func parse(t *testing.T, line string) Event {
 	case "networkmanager-restarted":
 		return CheckpointLost{}
 	case "recovered":
-		return Recovered{Journal: State{Phase: Phase(arg(1)), Change: Change{Generation: 7, Policy: "p"}, Checkpoint: "/1",
-			Guards: []string{"dns"}, Lost: has("lost"), Proven: has("proven")}, Alive: has("alive")}
+		return Recovered{Journal: State{Phase: Phase(arg(1)), Change: Change{Generation: 7, Policy: "p", Interrupted: strings.Count(line, " again")},
+			Checkpoint: "/1", Guards: []string{"dns"}, Lost: has("lost"), Proven: has("proven")}, Alive: has("alive"), Forgotten: has("forgotten")}
 	}
 	t.Fatalf("unknown event %q", line)
 	return nil
@@ -163,6 +167,8 @@ func parseChange(t *testing.T, words []string) Change {
 			change.Confirm = duration(value)
 		case "drop":
 			change.DropDefaults = true
+		case "again":
+			change.Interrupted++
 		default:
 			t.Fatalf("unknown word %q", word)
 		}
@@ -211,6 +217,9 @@ func show(effects []Effect) string {
 			fmt.Fprintf(&out, " Finish(%s", o.Result)
 			if o.Final {
 				out.WriteString(", final")
+			}
+			if o.Interrupted {
+				out.WriteString(", interrupted")
 			}
 			if len(o.GuardedBy) > 0 {
 				fmt.Fprintf(&out, ", guarded by %s", listed(o.GuardedBy))

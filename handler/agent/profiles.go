@@ -1,0 +1,233 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// commit makes the trial permanent: on disk first, while the checkpoint can
+// still take it back, then the checkpoint goes, then the profiles that the
+// change makes void. Done again after a crash it goes on where it ended; with no
+// checkpoint left (empty) it was given up before.
+func (a *Agent) commit(ctx context.Context, entry journal.Entry) txn.Event {
+	change, err := changeOf(entry.Change)
+	if err == nil {
+		err = a.makePermanent(ctx, entry, change)
+	}
+	if err != nil {
+		return txn.CommitFailed{Message: "making it permanent: " + err.Error()}
+	}
+	if checkpoint := entry.Transaction.Checkpoint; checkpoint != "" {
+		if err := a.Backend.Commit(ctx, backend.Checkpoint(checkpoint)); err != nil {
+			return txn.CommitFailed{Message: err.Error(), Gone: errors.Is(err, backend.ErrGone)}
+		}
+	}
+	if err := a.tidy(ctx, entry, change); err != nil {
+		// The change is in place and stays. What is left of a void profile may
+		// come up at the next boot; then it is drift, and corrected.
+		logf.FromContext(ctx).Error(err, "cannot delete the profiles that the change makes void")
+	}
+	return txn.Committed{}
+}
+
+func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change profiles.Change) error {
+	if entry.Profiles == nil {
+		return nil // Of a handler whose trials were on disk.
+	}
+	now, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	var held profiles.Files
+	if entry.Trial != nil {
+		held = entry.Trial.Held
+	}
+	return a.do(ctx, profiles.Permanent(*entry.Profiles, now, held, change))
+}
+
+func (a *Agent) tidy(ctx context.Context, entry journal.Entry, change profiles.Change) error {
+	if entry.Profiles == nil {
+		return nil
+	}
+	now, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	return a.do(ctx, profiles.Tidy(*entry.Profiles, now, change))
+}
+
+// do carries out the actions until one fails. What is not there any more needs
+// nothing done to it.
+func (a *Agent) do(ctx context.Context, actions []profiles.Action) error {
+	for _, action := range actions {
+		if err := a.Backend.Do(ctx, action); err != nil && !errors.Is(err, backend.ErrGone) {
+			return fmt.Errorf("%s: %w", action, err)
+		}
+	}
+	return nil
+}
+
+// changeOf is what a change means for profiles beside what nmstate does in a trial.
+func changeOf(raw []byte) (profiles.Change, error) {
+	document, err := state.Parse(raw)
+	if err != nil {
+		return profiles.Change{}, err
+	}
+	change := profiles.Change{Hostname: document.Hostname()}
+	for _, one := range document.Interfaces() {
+		if one.State == "absent" {
+			change.Absent = append(change.Absent, profiles.Interface{Name: one.Name, Type: one.Type})
+		}
+	}
+	return change, nil
+}
+
+// rollback takes the trial back by the checkpoint, with the bytes of its files
+// put back before and after: NetworkManager's rollback brings the kernel back,
+// and may write files in words of its own.
+func (a *Agent) rollback(ctx context.Context, entry *journal.Entry) txn.Event {
+	checkpoint, err := a.ours(ctx, *entry)
+	if err == nil {
+		a.see(ctx, entry)
+		a.filesBack(ctx, *entry)
+		err = a.Backend.Rollback(ctx, checkpoint)
+	}
+	if err == nil {
+		a.filesBack(ctx, *entry)
+		return txn.RolledBack{}
+	}
+	gone := errors.Is(err, backend.ErrGone)
+	if gone && a.lost(ctx, *entry) {
+		return txn.CheckpointLost{}
+	}
+	return txn.RollbackFailed{
+		Message: err.Error(), Gone: gone, Hindrance: a.hindrance(ctx, *entry, err),
+	}
+}
+
+// see notes what is on the node as the way back begins, once.
+func (a *Agent) see(ctx context.Context, entry *journal.Entry) {
+	if entry.Profiles == nil || entry.Seen != nil {
+		return
+	}
+	if seen, err := a.Backend.Profiles(ctx); err == nil {
+		entry.Seen = &seen
+	} else {
+		logf.FromContext(ctx).Error(err, "cannot see what others did during the trial")
+	}
+}
+
+// filesBack puts the trial's files back. What cannot be done the comparison
+// finds, and the way back without the checkpoint tries it again.
+func (a *Agent) filesBack(ctx context.Context, entry journal.Entry) {
+	if entry.Profiles == nil {
+		return
+	}
+	now, err := a.Backend.Profiles(ctx)
+	if err == nil {
+		err = a.do(ctx, append(profiles.FilesBack(*entry.Profiles, entry.Trial, seen(entry, now), now), profiles.DNSBack(entry.Trial)...))
+	}
+	if err != nil {
+		logf.FromContext(ctx).Error(err, "cannot put the files of the profiles back")
+	}
+}
+
+func seen(entry journal.Entry, now profiles.Snapshot) profiles.Snapshot {
+	if entry.Seen != nil {
+		return *entry.Seen
+	}
+	return now
+}
+
+// restore brings the profiles from before back without a checkpoint.
+func (a *Agent) restore(ctx context.Context, entry *journal.Entry) txn.Event {
+	if entry.Profiles == nil {
+		if failed, is := a.revert(ctx, *entry).(txn.RevertFailed); is {
+			return failed
+		}
+		return txn.Reverted{}
+	}
+	if err := a.profilesBack(ctx, entry); err != nil {
+		return txn.RestoreFailed{Message: "bringing the profiles back: " + err.Error(), Hindrance: a.hindrance(ctx, *entry, err)}
+	}
+	return txn.Restored{}
+}
+
+func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
+	before := *entry.Profiles
+	now, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	if entry.Seen == nil {
+		entry.Seen = &now
+	}
+	touched := profiles.Touched(before, entry.Trial, *entry.Seen)
+	files := profiles.FilesBack(before, entry.Trial, *entry.Seen, now)
+	if err := a.do(ctx, append(files, profiles.DNSBack(entry.Trial)...)); err != nil {
+		return err
+	}
+	if now, err = a.Backend.Profiles(ctx); err != nil {
+		return err
+	}
+	return a.do(ctx, profiles.DevicesBack(before, now, touched))
+}
+
+// revert applies what nmstate's model says leads back. Where the journal holds
+// the profiles it is for the kernel alone, and their bytes go back once more.
+func (a *Agent) revert(ctx context.Context, entry journal.Entry) txn.Event {
+	err := a.applyRevert(ctx, entry)
+	if err == nil {
+		return txn.Reverted{}
+	}
+	return txn.RevertFailed{Message: "applying the journal's revert: " + err.Error(), Hindrance: a.hindrance(ctx, entry, err)}
+}
+
+func (a *Agent) applyRevert(ctx context.Context, entry journal.Entry) error {
+	revert, err := state.Parse(entry.Revert)
+	if err != nil || revert.IsEmpty() {
+		return err
+	}
+	before, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	checkpoint, held, err := a.Backend.Apply(ctx, revert, revertCheckpoint, func(backend.Checkpoint) {})
+	if err != nil {
+		return err
+	}
+	if entry.Profiles == nil {
+		entry.Profiles, entry.Trial, entry.Change = &before, &profiles.Trial{Held: held}, entry.Revert
+		entry.Transaction.Checkpoint = string(checkpoint)
+		if failed, is := a.commit(ctx, entry).(txn.CommitFailed); is {
+			return errors.New(failed.Message)
+		}
+		return nil
+	}
+	if err := a.Backend.Commit(ctx, checkpoint); err != nil {
+		return err
+	}
+	a.filesBack(ctx, entry)
+	return nil
+}
+
+// profileDifferences are how the node's profiles differ from before the change.
+func (a *Agent) profileDifferences(ctx context.Context, entry journal.Entry) []string {
+	if entry.Profiles == nil {
+		return nil
+	}
+	now, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return []string{"reading the node's profiles: " + err.Error()}
+	}
+	return bounded(profiles.Differences(*entry.Profiles, entry.Trial, seen(entry, now), now))
+}
