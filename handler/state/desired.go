@@ -55,10 +55,12 @@ func (c *checker) add(path, format string, values ...any) {
 }
 
 func (c *checker) check(path string, s *schema, value any) {
-	if value == nil || s.kind == anything || isTemplate(value) {
+	if value == nil || s.kind == anything || isTemplate(value) && s.kind != aRefusal {
 		return
 	}
 	switch s.kind {
+	case aRefusal:
+		c.add(path, "is refused: %s", s.why)
 	case aKeyed:
 		c.keyed(path, s.keys, value)
 	case aMap:

@@ -44,6 +44,13 @@ func TestParseDesiredRefusesByName(t *testing.T) {
 			`{"interfaces":[{"name":"bond0","type":"bond","bond":{"link-agregation":{"mode":"active-backup"}}}]}`,
 			[]string{`interfaces[0].bond: unknown key "link-agregation", did you mean "link-aggregation"?`},
 		},
+		"a script for root, and what nmstate writes to disk at once": {
+			`{"interfaces":[{"name":"eth1","alt-names":[{"name":"uplink"}],"dispatch":{"post-activation":"{{ x }}"}}]}`,
+			[]string{
+				"interfaces[0].alt-names: is refused: nmstate keeps alternative names in /etc/systemd/network, on disk before the change is proven; name the interface by name, mac-address or pci-address",
+				"interfaces[0].dispatch: is refused: a desired state is no program; it would be a script that the node runs as root, on disk before the change is proven",
+			},
+		},
 		"a misspelt top-level key": {
 			`{"interface":[]}`,
 			[]string{`unknown key "interface", did you mean "interfaces"?`},

@@ -13,6 +13,8 @@ type schema struct {
 	item *schema
 	// values of a choice.
 	values []string
+	// why it is refused.
+	why string
 }
 
 type keys map[string]*schema
@@ -35,6 +37,7 @@ const (
 	aList            // A list.
 	aSwitch          // Text or true or false, or an object with known keys.
 	anInterface      // An entry of the list of interfaces.
+	aRefusal         // What nmstate has and we do not do.
 )
 
 func of(kind kind) *schema            { return &schema{kind: kind} }
@@ -43,6 +46,7 @@ func listOf(item *schema) *schema     { return &schema{kind: aList, item: item} 
 func mapOf(item *schema) *schema      { return &schema{kind: aMap, item: item} }
 func keyed(parts ...keys) *schema     { return &schema{kind: aKeyed, keys: joinKeys(parts...)} }
 func switchOr(parts ...keys) *schema  { return &schema{kind: aSwitch, keys: joinKeys(parts...)} }
+func refused(why string) *schema      { return &schema{kind: aRefusal, why: why} }
 func all(kind kind, names ...string) keys {
 	table := make(keys, len(names))
 	one := of(kind)

@@ -26,10 +26,10 @@ func baseKeys() keys {
 			"802.1x":     ieee8021xSchema(),
 			"lldp":       keyed(all(aBool, "enabled"), all(anything, "neighbors")),
 			"ethtool":    ethtoolSchema(),
-			"dispatch":   keyed(all(aText, "post-activation", "post-deactivation")),
-			"alt-names": listOf(keyed(all(aText, "name"), keys{
-				"state": choice("absent"),
-			})),
+			// nmstate writes both to disk before anything is proven
+			// (hack/adr/0012).
+			"dispatch":  refused("a desired state is no program; it would be a script that the node runs as root, on disk before the change is proven"),
+			"alt-names": refused("nmstate keeps alternative names in /etc/systemd/network, on disk before the change is proven; name the interface by name, mac-address or pci-address"),
 		},
 	)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -16,19 +17,39 @@ import (
 // ErrUnavailable only if nothing was changed. If armed was not called, nothing
 // was changed; if it was, nmstate has rolled back most failures by itself, and
 // Pending tells whether the checkpoint is still there.
-func (b *Backend) Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (b *Backend) Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
 	if rollbackAfter <= 0 {
-		return "", errors.New("applying: a trial needs a time after which it undoes itself")
+		return "", nil, errors.New("applying: a trial needs a time after which it undoes itself")
 	}
 	var made backend.Checkpoint
+	var held profiles.Files
 	err := b.with(ctx, func(m *systemBus) (err error) {
-		made, err = b.applyUnder(ctx, m, desired, wholeSeconds(rollbackAfter), armed)
+		made, held, err = b.applyHeld(ctx, m, desired, wholeSeconds(rollbackAfter), armed)
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("applying: %w", err)
+		return "", held, fmt.Errorf("applying: %w", err)
 	}
-	return made, nil
+	return made, held, nil
+}
+
+// applyHeld applies while it keeps the next boot's global DNS as it was.
+func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
+	holding, err := hold(b.disk)
+	if err != nil {
+		return "", nil, err
+	}
+	made, err := b.applyUnder(ctx, m, holding, desired, rollbackAfter, armed)
+	if err == nil {
+		err = m.deleteAbsent(ctx, desired)
+	}
+	// Whatever became of it, and after NetworkManager has answered once more:
+	// by then it has done what the child asked of it.
+	held, endErr := holding.end()
+	if err != nil || endErr != nil {
+		return "", held, errors.Join(err, endErr)
+	}
+	return made, held, nil
 }
 
 // wholeSeconds rounds up: a trial never ends before its time.
@@ -36,7 +57,7 @@ func wholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-func (b *Backend) applyUnder(ctx context.Context, m *systemBus, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (b *Backend) applyUnder(ctx context.Context, m *systemBus, holding *holder, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
 	changes, err := m.watch(ctx)
 	if err != nil {
 		return "", err
@@ -62,10 +83,28 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, desired state.St
 			if aboutCheckpoints(change) {
 				_, _ = t.look(ctx) // The next change, or the end, looks again.
 			}
+		case <-holding.changes:
+			_ = holding.putBack() // The next change, or the end, tries again and tells.
 		case end := <-ended:
 			return t.concluded(ctx, end)
 		}
 	}
+}
+
+// withoutHostname leaves out the hostname of the next boot: nmstate ignores it
+// in memory-only mode, and then misses it when it verifies. One that is no text
+// stays, and is refused.
+func withoutHostname(desired state.State) state.State {
+	tree := desired.Tree()
+	hostname, _ := tree["hostname"].(map[string]any)
+	if _, said := hostname["config"].(string); !said {
+		return desired
+	}
+	delete(hostname, "config")
+	if len(hostname) == 0 {
+		delete(tree, "hostname")
+	}
+	return state.FromTree(tree)
 }
 
 // ending is how the child ended: with a report, or without one and err.
@@ -78,7 +117,7 @@ func (b *Backend) runChild(ctx context.Context, desired state.State, rollbackAft
 	child := process{
 		path:   b.options.Executable,
 		args:   []string{"apply", "--rollback-after", rollbackAfter.String()},
-		stdin:  desired.JSON(),
+		stdin:  withoutHostname(desired).JSON(),
 		stderr: b.options.Logs,
 	}
 	if b.options.Logs != nil {

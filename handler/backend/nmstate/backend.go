@@ -23,6 +23,9 @@ type Options struct {
 	// Bus is the address of NetworkManager's D-Bus, for tests. Empty: the
 	// system bus, found as libnmstate finds it. Show always uses the latter.
 	Bus string
+	// Root is where the root of NetworkManager's file system is seen, for
+	// tests. Empty: NetworkManager's files are where they are for it.
+	Root string
 	// Logs takes libnmstate's log of applies, JSON arrays. Nil: dropped.
 	Logs io.Writer
 }
@@ -30,6 +33,7 @@ type Options struct {
 // Backend is the node's network through libnmstate and NetworkManager.
 type Backend struct {
 	options Options
+	disk    disk
 	// reading holds a token while a read is on: a read that NetworkManager
 	// does not answer cannot be cancelled, and one stuck read is enough.
 	reading chan struct{}
@@ -46,7 +50,7 @@ func New(options Options) (*Backend, error) {
 	if options.Executable == "" {
 		return nil, errors.New("the backend needs the path of the program that applies")
 	}
-	return &Backend{options: options, reading: make(chan struct{}, 1)}, nil
+	return &Backend{options: options, disk: disk{root: options.Root}, reading: make(chan struct{}, 1)}, nil
 }
 
 // with calls do with a connection to NetworkManager.

@@ -107,6 +107,9 @@ var goneNames = map[string]bool{
 	"org.freedesktop.DBus.Error.UnknownInterface": true,
 	// What NetworkManager answers for a checkpoint that it does not have.
 	"org.freedesktop.NetworkManager.InvalidArguments": true,
+	// What it answers when it is asked for a device or a profile by name.
+	"org.freedesktop.NetworkManager.UnknownDevice":              true,
+	"org.freedesktop.NetworkManager.Settings.InvalidConnection": true,
 }
 
 // spoken turns an error of a call into one of the port's.

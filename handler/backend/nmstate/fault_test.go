@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -35,11 +36,15 @@ func TestWithoutNetworkManagerEveryCallIsErrUnavailable(t *testing.T) {
 	calls := map[string]func(ctx context.Context) error{
 		"Show": func(ctx context.Context) error { _, err := n.backend.Show(ctx); return err },
 		"Apply": func(ctx context.Context) error {
-			_, err := n.backend.Apply(ctx, bridges(t, 1), time.Minute, nil)
+			_, _, err := n.backend.Apply(ctx, bridges(t, 1), time.Minute, nil)
 			return err
 		},
 		"Commit":   func(ctx context.Context) error { return n.backend.Commit(ctx, checkpoint) },
 		"Rollback": func(ctx context.Context) error { return n.backend.Rollback(ctx, checkpoint) },
+		"Profiles": func(ctx context.Context) error { _, err := n.backend.Profiles(ctx); return err },
+		"Do": func(ctx context.Context) error {
+			return n.backend.Do(ctx, profiles.Action{Verb: profiles.Reload})
+		},
 		"Pending":  func(ctx context.Context) error { _, err := n.backend.Pending(ctx); return err },
 		"Instance": func(ctx context.Context) error { _, err := n.backend.Instance(ctx); return err },
 	}
@@ -59,7 +64,7 @@ func TestRestartIsAnotherInstanceAndItsCheckpointsAreGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkpoint, err := n.backend.Apply(t.Context(), bridges(t, 1), time.Minute, nil)
+	checkpoint, _, err := n.backend.Apply(t.Context(), bridges(t, 1), time.Minute, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +85,7 @@ func TestRestartIsAnotherInstanceAndItsCheckpointsAreGone(t *testing.T) {
 func TestNetworkManagerKilledInMidApplyIsNotTakenForNothingChanged(t *testing.T) {
 	n := newNode(t)
 	armed := false
-	_, err := n.backend.Apply(t.Context(), bridges(t, 20), time.Minute, func(backend.Checkpoint) {
+	_, _, err := n.backend.Apply(t.Context(), bridges(t, 20), time.Minute, func(backend.Checkpoint) {
 		armed = true
 		n.stopNetworkManager(t)
 	})
@@ -100,7 +105,7 @@ func TestNetworkManagerKilledInMidApplyIsNotTakenForNothingChanged(t *testing.T)
 func TestFailureAfterTheCheckpointIsRolledBack(t *testing.T) {
 	n := newNode(t)
 	before := n.Kernel(t)
-	_, err := n.backend.Apply(t.Context(), parsed(t, `{"interfaces": [{"name": "eth1", "type": "ethernet", "state": "up",
+	_, _, err := n.backend.Apply(t.Context(), parsed(t, `{"interfaces": [{"name": "eth1", "type": "ethernet", "state": "up",
 		"ethernet": {"sr-iov": {"total-vfs": 2}}}]}`), time.Minute, nil)
 	t.Logf("Apply: %v", err)
 	if err == nil {
@@ -146,7 +151,7 @@ func TestHandlerThatIsKilled(t *testing.T) {
 	if os.Getenv(victim) == "" {
 		return // It is a part of TestChildDiesWithTheHandler.
 	}
-	_, err := newBackend(t).Apply(t.Context(), bridges(t, 40), 3*time.Second, nil)
+	_, _, err := newBackend(t).Apply(t.Context(), bridges(t, 40), 3*time.Second, nil)
 	t.Fatalf("it outlived the apply: %v", err)
 }
 

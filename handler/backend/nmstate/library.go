@@ -12,8 +12,10 @@ import (
 
 func retrieve() (string, error) { return library.New().RetrieveNetState() }
 
+// applyUncommitted is a trial: its profiles are in /run, and go with the
+// checkpoint or with the power.
 func applyUncommitted(desired string, rollbackAfter time.Duration, logs io.Writer) error {
-	n := library.New(library.WithNoCommit(), library.WithTimeout(rollbackAfter), library.WithLogsWritter(logs))
+	n := library.New(library.WithNoCommit(), library.WithMemoryOnly(), library.WithTimeout(rollbackAfter), library.WithLogsWritter(logs))
 	_, err := n.ApplyNetState(desired)
 	return err
 }

@@ -123,15 +123,7 @@ func freshFiles(t *testing.T) {
 		"/etc/NetworkManager/conf.d", "/etc/NetworkManager/dispatcher.d", "/etc/NetworkManager/system-connections",
 		"/run/NetworkManager", "/var/lib/NetworkManager",
 	} {
-		entries, err := filepath.Glob(dir + "/*")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, entry := range entries {
-			if err := os.RemoveAll(entry); err != nil {
-				t.Fatal(err)
-			}
-		}
+		empty(t, dir)
 	}
 	files := map[string]string{
 		"/etc/NetworkManager/NetworkManager.conf":                  nmConfiguration,
@@ -145,6 +137,19 @@ func freshFiles(t *testing.T) {
 		}
 		_ = os.Remove(path) // It may be a link to somewhere else.
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := filepath.Glob(dir + "/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if err := os.RemoveAll(entry); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -239,6 +244,20 @@ func (n *node) NIC() string { return "eth1" }
 func (n *node) Eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	eventually(t, what, done)
+}
+
+func (n *node) RestartNetworkManager(t *testing.T) {
+	t.Helper()
+	n.stopNetworkManager(t)
+	n.startNetworkManager(t)
+}
+
+func (n *node) Reboot(t *testing.T) {
+	t.Helper()
+	n.stopNetworkManager(t)
+	empty(t, "/run/NetworkManager")
+	freshNetwork(t)
+	n.startNetworkManager(t)
 }
 
 func (n *node) ForeignCheckpoint(t *testing.T, rollbackAfter time.Duration) backend.Checkpoint {

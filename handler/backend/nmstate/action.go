@@ -1,0 +1,151 @@
+package nmstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/vishvananda/netlink"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// reloadConfiguration is NetworkManager's flag of Reload for its configuration.
+const reloadConfiguration = uint32(0x1)
+
+// Do implements backend.Backend. Objects are looked up anew each time, since
+// their paths are those of one run of NetworkManager.
+func (b *Backend) Do(ctx context.Context, action profiles.Action) error {
+	err := b.with(ctx, func(m *systemBus) error {
+		switch action.Verb {
+		case profiles.Write:
+			return b.disk.write(action.Path, action.File)
+		case profiles.Remove:
+			return b.disk.remove(action.Path)
+		case profiles.Sync:
+			return b.disk.sync()
+		case profiles.SetMTU:
+			return setMTU(action.Device, action.MTU)
+		}
+		return m.do(ctx, action)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", action, err)
+	}
+	return nil
+}
+
+// do carries out what NetworkManager does.
+func (m *systemBus) do(ctx context.Context, action profiles.Action) error {
+	switch action.Verb {
+	case profiles.Save, profiles.Delete:
+		path, err := m.connection(ctx, action.UUID)
+		if err != nil {
+			return err
+		}
+		method := map[profiles.Verb]string{profiles.Save: ".Save", profiles.Delete: ".Delete"}[action.Verb]
+		return m.call(ctx, answerWithin, path, connectionName+method).Err
+	case profiles.Reload:
+		return m.call(ctx, answerWithin, settingsPath, settingsName+".ReloadConnections").Err
+	case profiles.ReloadDNS:
+		return m.call(ctx, answerWithin, nmPath, nmName+".Reload", reloadConfiguration).Err
+	case profiles.SetHostname:
+		return m.call(ctx, answerWithin, settingsPath, settingsName+".SaveHostname", action.Name).Err
+	case profiles.Activate:
+		return m.activate(ctx, action.UUID, action.Device)
+	case profiles.Disconnect, profiles.DeleteDevice:
+		path, err := m.device(ctx, action.Device)
+		if err != nil {
+			return err
+		}
+		if action.Verb == profiles.DeleteDevice {
+			return m.call(ctx, answerWithin, path, deviceName+".Delete").Err
+		}
+		return m.disconnect(ctx, path)
+	}
+	return fmt.Errorf("nobody knows how to %s", action.Verb)
+}
+
+// connection finds a profile. ErrGone: there is none.
+func (m *systemBus) connection(ctx context.Context, uuid string) (path dbus.ObjectPath, err error) {
+	err = m.call(ctx, answerWithin, settingsPath, settingsName+".GetConnectionByUuid", uuid).Store(&path)
+	return path, err
+}
+
+// device finds a device that is there. ErrGone: there is none.
+func (m *systemBus) device(ctx context.Context, name string) (path dbus.ObjectPath, err error) {
+	err = m.call(ctx, answerWithin, nmPath, nmName+".GetDeviceByIpIface", name).Store(&path)
+	return path, err
+}
+
+// activate starts a profile on a device. Without the device NetworkManager
+// makes it, as the profile says.
+func (m *systemBus) activate(ctx context.Context, uuid, name string) error {
+	profile, err := m.connection(ctx, uuid)
+	if err != nil {
+		return err
+	}
+	const none = dbus.ObjectPath("/")
+	on, err := m.device(ctx, name)
+	if errors.Is(err, backend.ErrGone) {
+		on, err = none, nil
+	}
+	if err != nil {
+		return err
+	}
+	return m.call(ctx, answerWithin, nmPath, nmName+".ActivateConnection", profile, on, none).Err
+}
+
+// disconnect deactivates what is active on a device, if anything is.
+func (m *systemBus) disconnect(ctx context.Context, path dbus.ObjectPath) error {
+	var active dbus.ObjectPath
+	if err := m.property(ctx, path, deviceName, "ActiveConnection", &active); err != nil {
+		return err
+	}
+	if active == "/" {
+		return nil
+	}
+	return m.call(ctx, answerWithin, path, deviceName+".Disconnect").Err
+}
+
+// deleteAbsent deletes the software interfaces that desired wants absent and
+// that are still there: nmstate deactivates them in memory-only mode, and then
+// NetworkManager takes away those that it made itself.
+func (m *systemBus) deleteAbsent(ctx context.Context, desired state.State) error {
+	for _, one := range desired.Interfaces() {
+		if !one.IsAbsent() || one.Type == "ethernet" {
+			continue
+		}
+		path, err := m.device(ctx, one.Name)
+		if errors.Is(err, backend.ErrGone) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("looking for %s, which is to be absent: %w", one.Name, err)
+		}
+		var capabilities uint32
+		err = m.property(ctx, path, deviceName, "Capabilities", &capabilities)
+		if err == nil && capabilities&capabilitySoftware != 0 {
+			err = m.call(ctx, answerWithin, path, deviceName+".Delete").Err
+		}
+		if err != nil && !errors.Is(err, backend.ErrGone) {
+			return fmt.Errorf("deleting %s, which is to be absent: %w", one.Name, err)
+		}
+	}
+	return nil
+}
+
+func setMTU(name string, mtu int) error {
+	link, err := netlink.LinkByName(name)
+	var missing netlink.LinkNotFoundError
+	if errors.As(err, &missing) {
+		return fmt.Errorf("%w: %v", backend.ErrGone, err)
+	}
+	if err != nil {
+		return err
+	}
+	return netlink.LinkSetMTU(link, mtu)
+}
