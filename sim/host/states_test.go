@@ -54,7 +54,7 @@ func (n *node) apply(t *testing.T, desired state.State) error {
 	}
 	for _, one := range desired.Interfaces() {
 		if one.IsAbsent() {
-			change.Absent = append(change.Absent, one.Name)
+			change.Absent = append(change.Absent, profiles.Interface{Name: one.Name, Type: one.Type})
 		}
 	}
 	before := n.host.Profiles()

@@ -86,12 +86,13 @@ func (b *bench) proven(t *testing.T, one tried, change profiles.Change) {
 // takenBack takes a trial back whose checkpoint is alive.
 func (b *bench) takenBack(t *testing.T, one tried) {
 	t.Helper()
-	b.do(t, profiles.FilesBack(one.before, &one.trial, b.profiles(t))...)
+	seen := b.profiles(t)
+	b.do(t, profiles.FilesBack(one.before, &one.trial, seen, b.profiles(t))...)
 	if err := b.backend.Rollback(t.Context(), one.checkpoint); err != nil {
 		t.Fatalf("Rollback: %v", err)
 	}
 	// NetworkManager's rollback writes files as well.
-	b.do(t, profiles.FilesBack(one.before, &one.trial, b.profiles(t))...)
+	b.do(t, profiles.FilesBack(one.before, &one.trial, seen, b.profiles(t))...)
 	b.do(t, profiles.DNSBack(&one.trial)...)
 }
 
@@ -123,7 +124,8 @@ func (b *bench) noDifferences(t *testing.T, one tried) {
 		}
 	})
 	b.Eventually(t, "the profiles are as before", func() bool {
-		lines = profiles.Differences(one.before, &one.trial, b.profiles(t))
+		now := b.profiles(t)
+		lines = profiles.Differences(one.before, &one.trial, now, now)
 		return len(lines) == 0
 	})
 }
@@ -217,8 +219,9 @@ func backWithoutCheckpoint(t *testing.T, b *bench) {
 	b.noneArePending(t)
 	b.becomes(t, after) // Nobody has taken it back so far.
 
-	touched := profiles.Touched(one.before, b.profiles(t))
-	b.do(t, profiles.FilesBack(one.before, &one.trial, b.profiles(t))...)
+	seen := b.profiles(t)
+	touched := profiles.Touched(one.before, &one.trial, seen)
+	b.do(t, profiles.FilesBack(one.before, &one.trial, seen, b.profiles(t))...)
 	b.do(t, profiles.DNSBack(&one.trial)...)
 	b.do(t, profiles.DevicesBack(one.before, b.profiles(t), touched)...)
 	b.becomes(t, before)
@@ -236,7 +239,7 @@ func (b *bench) lonelyBridge(t *testing.T) {
 
 func absentBridge(t *testing.T) (state.State, profiles.Change) {
 	return document(t, `{"interfaces": [{"name": "br7", "type": "linux-bridge", "state": "absent"}]}`),
-		profiles.Change{Absent: []string{"br7"}}
+		profiles.Change{Absent: []profiles.Interface{{Name: "br7"}}}
 }
 
 func absentComesBack(t *testing.T, b *bench) {
