@@ -148,7 +148,9 @@ func (h *Host) end(p *profile) {
 			delete(h.activations, keyOf(port.Name, port.Type))
 		}
 	}
-	h.deactivate(p.name, p.userspace(), p.kind)
+	if l := h.kernel.link(p.name, p.userspace()); l != nil {
+		h.release(l)
+	}
 }
 
 func isController(kind string) bool {
@@ -175,6 +177,11 @@ func (h *Host) disconnect(l *Link) {
 	if p := h.settings.profile(l.Name, l.userspace()); p != nil {
 		h.settings = h.settings.ended(p)
 	}
+	h.release(l)
+}
+
+// release ends what is active on a device; a NIC stays up, for its carrier.
+func (h *Host) release(l *Link) {
 	up := l.Up
 	h.deactivate(l.Name, l.userspace(), l.Type)
 	if is := h.kernel.link(l.Name, l.userspace()); is != nil && up {

@@ -25,6 +25,7 @@ func (b *backendPort) Profiles(ctx context.Context) (found profiles.Snapshot, er
 // Profiles is what NetworkManager knows now, for oracles.
 func (h *Host) Profiles() profiles.Snapshot {
 	s := profiles.Snapshot{Files: h.Files(), Hostname: h.hostname()}
+	delete(s.Files, hostnameFile)
 	storage := h.storage()
 	for _, p := range h.settings.all() {
 		at := storage[p.uuid]

@@ -74,6 +74,9 @@ func (h *Host) sync() {
 	clear(h.files.torn)
 }
 
+// Sync is what a shutdown does before the power goes.
+func (h *Host) Sync() { h.sync() }
+
 // cutPower leaves of the files what a power cut does.
 func (h *Host) cutPower() {
 	for _, at := range slices.Sorted(maps.Keys(both(h.files.disk, h.files.durable))) {
@@ -105,9 +108,27 @@ func both(a, b profiles.Files) profiles.Files {
 	return all
 }
 
-// Files of NetworkManager on disk and in /run, for oracles; not to be changed.
-func (h *Host) Files() profiles.Files {
-	all := both(h.files.disk, h.files.run)
-	delete(all, hostnameFile)
-	return all
+// Files are those of NetworkManager on disk and in /run, and the hostname's, for
+// oracles. They are not to be changed.
+func (h *Host) Files() profiles.Files { return both(h.files.disk, h.files.run) }
+
+// Armed are the Files as they were when the transaction was written down that is
+// open, or was open last, for oracles.
+func (h *Host) Armed() profiles.Files { return h.disk.armed }
+
+// Unsynced are the paths of what a power cut would not leave as it is, for oracles.
+func (h *Host) Unsynced() []string {
+	var found []string
+	for _, at := range slices.Sorted(maps.Keys(both(h.files.disk, h.files.durable))) {
+		is, there := h.files.disk[at]
+		was, had := h.files.durable[at]
+		if there != had || string(is.Content) != string(was.Content) {
+			found = append(found, at)
+		}
+	}
+	return found
 }
+
+// Unsaved are the paths in /run of profiles that the next boot would not find,
+// for oracles.
+func (h *Host) Unsaved() []string { return slices.Sorted(maps.Keys(h.files.run)) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
@@ -15,6 +16,8 @@ type disk struct {
 	entry, record []byte
 	// phase that the entry says.
 	phase txn.Phase
+	// armed are the files when the entry came, for oracles.
+	armed profiles.Files
 }
 
 // Journal is the port handler/journal.Journal of a process. What Save and Close
@@ -84,6 +87,9 @@ func (j journalPort) Save(entry journal.Entry) error {
 	return j.call("save", func() error {
 		if err := j.host.full(); err != nil {
 			return err
+		}
+		if j.host.disk.entry == nil {
+			j.host.disk.armed = j.host.Files()
 		}
 		j.host.disk.entry, j.host.disk.phase = raw, entry.Transaction.Phase
 		return nil

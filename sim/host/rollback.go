@@ -83,7 +83,7 @@ func (h *Host) diskFails() bool { return h.Faults.Disk != nil && h.Faults.Disk()
 func (h *Host) touched(e *edit, c *trial, now settings, was *Link) bool {
 	is := e.link(was.Name, was.userspace())
 	then, current := c.settings.profile(was.Name, was.userspace()), now.profile(was.Name, was.userspace())
-	return then != current || is != nil && !samePointer(is.Said, was.Said) || is == nil && then != nil
+	return then != current || is != nil && (is.touches != was.touches || !samePointer(is.Said, was.Said)) || is == nil && then != nil
 }
 
 // bringBack is the link as it was, without addresses where a profile gives

@@ -69,6 +69,7 @@ func (w *Watch) Added(n *cluster.Node) {
 		}
 		w.checkpoint(n.Name, e)
 	}
+	n.Host.OnDisk = func(path string) { w.tell(n.Name, nil, DiskWritten{path}) }
 }
 
 func (w *Watch) checkpoint(node string, e host.CheckpointEvent) {
