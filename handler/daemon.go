@@ -14,21 +14,44 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
-	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 )
 
-// daemon runs the handler until ctx ends. Without its policy half it watches no
-// policies and no enactments: a cache begins with the first who asks. What an
-// earlier process left open is taken back meanwhile: that needs no API server, so it
-// does not wait for one.
-func daemon(ctx context.Context, o options) error {
-	p, err := newParts(ctx, o)
+// daemon runs the handler until asked ends and no transaction runs. What an earlier
+// process left open is taken back before a port is opened or the API server is asked.
+func daemon(asked context.Context, o options) error {
+	log := ctrl.Log.WithName("handler")
+	n, err := newNode(asked, o, metrics.Registry)
 	if err != nil {
 		return err
 	}
-	p.metrics = metrics.Registry
-	mgr, err := ctrl.NewManager(p.config, ctrl.Options{
+	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(asked), log))
+	defer cancel()
+	stop := context.AfterFunc(asked, func() {
+		end(ctx, n.state, o.grace, o.grace-o.grace/5)
+		cancel()
+	})
+	defer stop()
+	recovered := n.begin(ctx)
+	go func() {
+		if err := watch(ctx, n.state); err != nil && ctx.Err() == nil {
+			log.Error(err, "watching the node's network ended")
+			<-recovered
+			cancel()
+		}
+	}()
+	return recoverFirst(ctx, n.clock, recovered, n.manage)
+}
+
+// manage runs the handler's two halves until ctx ends. Without its policy half it
+// watches no policies and no enactments: a cache begins with the first who asks.
+func (n *node) manage(ctx context.Context) error {
+	p, err := n.parts()
+	if err != nil {
+		return err
+	}
+	o := n.options
+	mgr, err := ctrl.NewManager(n.config, ctrl.Options{
 		Scheme:                 p.scheme,
 		Cache:                  policy.CacheOptions(o.node),
 		MapperProvider:         knownKinds,
@@ -39,22 +62,25 @@ func daemon(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("preparing the handler: %w", err)
 	}
-	h, err := p.handlers(mgr.GetClient(), mgr.GetAPIReader(), deadline.On(clock.RealClock{}), mgr.GetEventRecorder("nmstate-handler"))
+	policies, err := p.connect(ctx, mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("nmstate-handler"))
 	if err != nil {
 		return err
 	}
-	if err := h.state.SetupWithManager(mgr); err != nil {
+	if err := n.state.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	if h.policy != nil {
-		if err := h.policy.SetupWithManager(ctx, mgr); err != nil {
+	if policies != nil {
+		if err := policies.SetupWithManager(ctx, mgr); err != nil {
 			return err
 		}
 	}
-	if err := addChecks(mgr, h); err != nil {
+	if err := addChecks(mgr, n.state); err != nil {
 		return err
 	}
-	return run(ctx, mgr, h, o.grace)
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running the handler: %w", err)
+	}
+	return nil
 }
 
 // turnLimit is how long a turn may take at the very most: it waits for the API
@@ -63,9 +89,9 @@ const turnLimit = 3 * time.Minute
 
 // addChecks: alive is whose turns end, ready is who knows the cluster and has
 // reported the node.
-func addChecks(mgr ctrl.Manager, h *handlers) error {
-	alive := func(*http.Request) error { return h.state.Alive(turnLimit) }
-	reported := func(*http.Request) error { return h.state.Ready() }
+func addChecks(mgr ctrl.Manager, state *agent.Agent) error {
+	alive := func(*http.Request) error { return state.Alive(turnLimit) }
+	reported := func(*http.Request) error { return state.Ready() }
 	return errors.Join(
 		mgr.AddHealthzCheck("turn", alive),
 		mgr.AddReadyzCheck("caches", access.CachesFilled(mgr.GetCache())), mgr.AddReadyzCheck("reported", reported),
@@ -82,48 +108,17 @@ func end(ctx context.Context, state *agent.Agent, grace, patience time.Duration)
 	}
 }
 
-// run lets the manager work until asked ends and no transaction runs.
-func run(asked context.Context, mgr ctrl.Manager, h *handlers, grace time.Duration) error {
-	log := ctrl.Log.WithName("handler")
-	ctx, cancel := context.WithCancel(ctrl.LoggerInto(context.WithoutCancel(asked), log))
-	defer cancel()
-	stop := context.AfterFunc(asked, func() {
-		end(ctx, h.state, grace, grace-grace/5)
-		cancel()
-	})
-	defer stop()
-	watcher := observe.New(observe.Options{Clock: clock.RealClock{}, Log: log.WithName("observe")})
+// watch tells the state handler what happens on the node, until ctx ends.
+func watch(ctx context.Context, state *agent.Agent) error {
+	watcher := observe.New(observe.Options{Clock: clock.RealClock{}, Log: ctrl.LoggerFrom(ctx).WithName("observe")})
 	go func() {
-		if err := watcher.Run(ctx); err != nil && ctx.Err() == nil {
-			log.Error(err, "watching the node's network ended")
-			cancel()
-		}
-	}()
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case e, open := <-watcher.C():
-				if !open {
-					return
-				}
-				if e.Kind == observe.Network {
-					h.state.NetworkChanged()
-				} else {
-					h.state.NetworkManagerRestarted()
-				}
+		for e := range watcher.C() {
+			if e.Kind == observe.Network {
+				state.NetworkChanged()
+			} else {
+				state.NetworkManagerRestarted()
 			}
 		}
 	}()
-	recovered := make(chan error, 1)
-	go func() { recovered <- h.state.Recover(ctx) }()
-	if err := mgr.Start(ctx); err != nil {
-		// The API server cannot be reached: the node saves itself all the same.
-		if recoverErr := <-recovered; recoverErr != nil && ctx.Err() == nil {
-			log.Error(recoverErr, "taking back what an earlier handler left open")
-		}
-		return fmt.Errorf("running the handler: %w", err)
-	}
-	return nil
+	return watcher.Run(ctx)
 }

@@ -93,6 +93,7 @@ again.`,
 			if err := noticeBrokenConnections(); err != nil {
 				return err
 			}
+			setLogger(o)
 			if o.once {
 				return single(cmd.Context(), o)
 			}

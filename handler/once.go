@@ -7,10 +7,8 @@ import (
 	"os"
 	"time"
 
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/once"
 )
 
@@ -28,28 +26,43 @@ func single(ctx context.Context, o options) error {
 	return err
 }
 
+// pass takes back first what an earlier handler left open, and then asks for the
+// API server.
 func pass(ctx context.Context, o options, last *once.Verdict) error {
-	p, err := newParts(ctx, o)
+	limited, cancel := context.WithTimeout(ctx, o.onceTimeout)
+	defer cancel()
+	n, err := newNode(limited, o, nil)
 	if err != nil {
 		return err
 	}
-	direct, err := client.New(p.config, client.Options{Scheme: p.scheme})
+	if err = n.state.Recover(limited); err != nil {
+		err = fmt.Errorf("taking back what an earlier handler left open: %w", err)
+	} else {
+		err = n.pass(limited, last)
+	}
+	if err != nil && n.state.Busy() {
+		// Cut short, by its time or a signal.
+		end(context.WithoutCancel(ctx), n.state, onceGrace, 0)
+	}
+	return err
+}
+
+func (n *node) pass(ctx context.Context, last *once.Verdict) error {
+	p, err := n.parts()
+	if err != nil {
+		return err
+	}
+	direct, err := client.New(n.config, client.Options{Scheme: p.scheme})
 	if err != nil {
 		return fmt.Errorf("reaching the API server: %w", err)
 	}
-	wall := deadline.On(clock.RealClock{})
-	h, err := p.handlers(direct, direct, wall, nil)
+	policies, err := p.connect(ctx, direct, direct, nil)
 	if err != nil {
 		return err
 	}
-	one := once.Pass{Node: o.node, Timeout: o.onceTimeout, Client: direct, Clock: wall, State: h.state}
-	if h.policy != nil {
-		one.Policy = h.policy
+	one := once.Pass{Node: n.options.node, Timeout: n.options.onceTimeout, Client: direct, Clock: n.clock, State: n.state}
+	if policies != nil {
+		one.Policy = policies
 	}
-	if err = one.Run(ctx, last); err == nil || !h.state.Busy() {
-		return err
-	}
-	// Cut short, by its time or a signal.
-	end(context.WithoutCancel(ctx), h.state, onceGrace, 0)
-	return err
+	return one.Run(ctx, last)
 }

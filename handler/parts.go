@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,27 +21,20 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
-	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
-	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
-	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
-// parts are what the daemon and a single pass are wired from.
+// parts are what the daemon and a single pass are wired from, beside the node.
 type parts struct {
-	options options
-	config  *rest.Config
-	scheme  *runtime.Scheme
-	backend *backend.Backend
-	journal *journal.Files
-	// revertHelper is the path of nmstate-revert, empty where there is none.
-	revertHelper string
-	// metrics takes those of the state handler; nil for none.
-	metrics prometheus.Registerer
+	*node
+
+	scheme *runtime.Scheme
+	// filters tells whether the kernel's bridges can filter VLANs.
+	filters bool
 }
 
-func newParts(_ context.Context, o options) (*parts, error) {
+func setLogger(o options) {
 	level := zapcore.InfoLevel
 	if o.logLevel == "debug" {
 		level = zapcore.DebugLevel
@@ -50,39 +42,35 @@ func newParts(_ context.Context, o options) (*parts, error) {
 	// Phases of a transaction take milliseconds, and so do their times.
 	fine := zap.JSONEncoder(func(c *zapcore.EncoderConfig) { c.EncodeTime = zapcore.RFC3339NanoTimeEncoder })
 	ctrl.SetLogger(zap.New(zap.Level(level), fine, zap.WriteTo(os.Stderr)))
-	p := &parts{options: o, scheme: runtime.NewScheme()}
+}
+
+// clusterConfig says how the API server is reached. It asks nobody.
+func clusterConfig(kubeconfig string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules() // KUBECONFIG counts, as for kubectl.
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("%w: finding the API server: %w", errUsage, err)
+	}
+	config.UserAgent = "nmstate-handler/" + version
+	config.Dial = probe.Dial
+	return config, nil
+}
+
+// parts fails for everything that the way back did without.
+func (n *node) parts() (*parts, error) {
+	if n.mistakes != nil {
+		return nil, n.mistakes
+	}
+	p := &parts{node: n, scheme: runtime.NewScheme()}
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
 		if err := add(p.scheme); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	rules := clientcmd.NewDefaultClientConfigLoadingRules() // KUBECONFIG counts, as for kubectl.
-	rules.ExplicitPath = o.kubeconfig
-	if p.config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig(); err != nil {
-		return nil, fmt.Errorf("%w: finding the API server: %w", errUsage, err)
-	}
-	p.config.UserAgent = "nmstate-handler/" + version
-	p.config.Dial = probe.Dial
-	executable, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
-	}
-	helper, err := findRevertHelper(o.revertHelper, executable)
-	if err != nil {
-		return nil, err
-	}
-	p.revertHelper = helper
-	if p.backend, err = backend.New(backend.Options{Executable: executable, RevertHelper: helper}); err != nil {
-		return nil, err
-	}
-	if p.journal, err = journal.NewFiles(o.journalDir); err != nil {
-		return nil, err
-	}
-	if err := p.journal.Lock(); err != nil {
-		return nil, err
-	}
-	return p, nil
+	p.filters, err = backend.KernelFiltersVLANs()
+	return p, err
 }
 
 // findRevertHelper is the program that was asked for, otherwise the one beside
@@ -113,42 +101,21 @@ func isProgram(path string) bool {
 	return err == nil
 }
 
-// handlers are the two halves of a node's handler; policy is nil where the
-// controllers do it.
-type handlers struct {
-	state  *agent.Agent
-	policy *policy.Reconciler
-}
-
-func (p *parts) handlers(c client.Client, live client.Reader, clock deadline.Clock, events policy.Recorder) (*handlers, error) {
-	node := p.options.node
-	prober := probe.New(probe.Options{
-		Clock: clock, DNSHost: p.options.dnsHost, KubeConfig: p.config, NodeName: node,
-		Ready: func(ctx context.Context) (bool, error) { return ready(ctx, c, node) },
-	})
-	filters, err := backend.KernelFiltersVLANs()
-	if err != nil {
-		return nil, err
-	}
-	state, err := agent.New(agent.Options{
-		Node: node, Client: c, Live: live, Backend: p.backend, Prober: prober,
-		Journal: p.journal, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: clock,
-		Spawn:   func(task func()) { go task() },
-		Metrics: p.metrics,
-		Window:  p.options.probeWindow, Version: version, HostVersion: networkManagerVersion,
-		BridgeVLANFiltering: &filters,
-	})
-	if err != nil {
+// connect gives the state handler the cluster, and makes the policy handler: nil
+// where the controllers do the policies.
+func (p *parts) connect(ctx context.Context, c client.Client, live client.Reader, events policy.Recorder) (*policy.Reconciler, error) {
+	var reader client.Reader = c
+	p.cluster.Store(&reader)
+	if err := p.state.Connect(ctx, agent.Cluster{Client: c, Live: live, BridgeVLANFiltering: &p.filters}); err != nil {
 		return nil, err
 	}
 	if p.options.mode == centralized {
-		return &handlers{state: state}, nil
+		return nil, nil
 	}
-	policies := policy.New(policy.Options{
-		Client: c, Live: live, Node: node, Clock: clock, Events: events,
+	return policy.New(policy.Options{
+		Client: c, Live: live, Node: p.options.node, Clock: p.clock, Events: events,
 		Captures: backend.Captures{Helper: p.revertHelper}, Protected: p.options.protected,
-	})
-	return &handlers{state: state, policy: policies}, nil
+	}), nil
 }
 
 // networkManagerVersion is for the report only, so not to know it is no failure.

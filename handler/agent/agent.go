@@ -24,7 +24,8 @@ import (
 type Options struct {
 	// Node that the agent runs on.
 	Node string
-	// Client reads from the cache and writes to the API server.
+	// Client reads from the cache and writes to the API server. Recover needs
+	// none: whoever has it later gives it to Connect, with all of Cluster.
 	Client client.Client
 	// Live reads from the API server itself.
 	Live    client.Reader
@@ -80,8 +81,10 @@ type Agent struct {
 	shown *reading
 	// allThere: the change is in place and nothing that it does not name is lost.
 	allThere bool
-	// left is what an earlier process left open, until Recover takes it on.
-	left *journal.Entry
+	// left is what an earlier process left open, until Recover takes it on;
+	// blind is what cannot be read of what it left.
+	left  *journal.Entry
+	blind blind
 	// asked is what was told about the wait for a person.
 	asked asked
 	// outage is the change of a policy that lost a probe last, until another desired
@@ -105,7 +108,7 @@ type Agent struct {
 }
 
 // New makes the agent from what the node's journal holds. What it finds open
-// is taken back by Recover.
+// is taken back by Recover, and so is what may be open where it cannot be read.
 func New(options Options) (*Agent, error) {
 	a := &Agent{Options: options, machine: txn.State{Phase: txn.Idle}, wake: make(chan struct{}, 1)}
 	a.manager = make(chan event.GenericEvent, 1)
@@ -116,15 +119,10 @@ func New(options Options) (*Agent, error) {
 	if a.metrics, err = newMetrics(options.Metrics); err != nil {
 		return nil, err
 	}
-	record, err := options.Journal.Record()
-	if err != nil {
+	if err := a.load(); err != nil {
 		return nil, fmt.Errorf("starting the state handler: %w", err)
 	}
-	if a.left, err = options.Journal.Load(); err != nil {
-		return nil, fmt.Errorf("starting the state handler: %w", err)
-	}
-	a.record = record
-	a.unreported = record.Last != nil
+	a.unreported = a.record.Last != nil
 	return a, nil
 }
 
@@ -136,7 +134,7 @@ func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 	}
 	defer a.endTurn()
 
-	if a.left != nil {
+	if a.isLeft() {
 		// Recover needs the next turn, so this one waits for no API server.
 		a.reportMeanwhile(ctx)
 		return reconcile.Result{RequeueAfter: recoverPoll}, nil
@@ -209,6 +207,9 @@ func (a *Agent) stepIfUnwanted(ctx context.Context, nns *v1.NodeNetworkState) {
 
 // nodeState is the node's NodeNetworkState from the cache; nil when there is none.
 func (a *Agent) nodeState(ctx context.Context) (*v1.NodeNetworkState, error) {
+	if a.Client == nil {
+		return nil, errNotConnected
+	}
 	var nns v1.NodeNetworkState
 	if err := a.Client.Get(ctx, client.ObjectKey{Name: a.Node}, &nns); err != nil {
 		if client.IgnoreNotFound(err) == nil {

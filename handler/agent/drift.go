@@ -68,7 +68,7 @@ func leafOf(path, want, got string) string {
 // judge compares what was read with what is committed. A node that is being
 // brought somewhere else is not judged.
 func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus, current state.State) {
-	a.drift.unjudged = a.record.Committed == nil || a.machine.Running() || a.left != nil || !a.atCommitted(nns)
+	a.drift.unjudged = a.record.Committed == nil || a.machine.Running() || a.isLeft() || !a.atCommitted(nns)
 	if a.drift.unjudged {
 		return
 	}

@@ -24,7 +24,7 @@ const turnPoll = 20 * time.Millisecond
 // when ctx ends.
 func (a *Agent) Recover(ctx context.Context) error {
 	if a.left == nil {
-		return nil
+		return a.recoverUnread(ctx)
 	}
 	entry := *a.left
 	logf.FromContext(ctx).Info("an earlier process left a transaction open: taking it back", "phase", entry.Transaction.Phase)
@@ -40,7 +40,7 @@ func (a *Agent) Recover(ctx context.Context) error {
 	if !a.takeTurn(ctx) {
 		return ctx.Err()
 	}
-	a.entry, a.left = entry, nil
+	a.entry, a.left, a.blind = entry, nil, blind{} // What cannot be read is set aside with the end.
 	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: alive, Forgotten: a.forgotten(entry)})
 	a.endTurn()
 	return a.Complete(ctx)
@@ -107,7 +107,7 @@ func (a *Agent) Busy() bool {
 		return true
 	}
 	defer a.turn.Unlock()
-	return a.left != nil || a.machine.Running() || a.unreported || a.unclosed
+	return a.isLeft() || a.machine.Running() || a.unreported || a.unclosed
 }
 
 // Wait waits for news from the node, at most so long; false when ctx ended.

@@ -86,7 +86,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 	if old := a.tooOld(ctx); old != "" {
 		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, v1.ReasonNetworkManagerTooOld, old)
 	} else {
-		a.setCondition(status, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, "")
+		a.setCondition(status, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, a.unread())
 	}
 	if a.HostVersion != nil {
 		status.HostNetworkManagerVersion = a.HostVersion(ctx)

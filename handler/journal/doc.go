@@ -6,6 +6,11 @@
 //
 // Every write is atomic and durable (temporary file, fsync, rename, fsync of
 // the folder), so that after a crash or a power cut the files are either the
-// old ones or the new ones. The package never decides what an open journal
-// means and never touches the network.
+// old ones or the new ones. A file that cannot be read (another version's, or
+// damaged with its disk) is named in the error and set aside by the next write;
+// what a handler does without it is for the handler to decide. The package never
+// decides what an open journal means and never touches the network.
+//
+// The files are root's alone: an entry holds the profiles of NetworkManager with
+// their secrets.
 package journal

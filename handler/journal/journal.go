@@ -108,18 +108,30 @@ type Record struct {
 	Interrupted *Interrupted `json:"interrupted,omitempty"`
 	// Corrections of drift, by what drifted ("interfaces[eth1]").
 	Corrections map[string]Correction `json:"corrections,omitempty"`
+	// Unread is what a handler could not read of the journal when it started;
+	// it counts until a later transaction ends.
+	Unread *Unread `json:"unread,omitempty"`
+}
+
+// Unread is a journal or a record that nobody can read.
+type Unread struct {
+	At time.Time `json:"at"`
+	// Message says which file, why, and what was done without it.
+	Message string `json:"message"`
 }
 
 // Journal is the port to the node's own memory.
 type Journal interface {
-	// Load returns the open transaction, nil when there is none.
+	// Load returns the open transaction, nil when there is none. An error means
+	// that there may be one that cannot be read, now or ever.
 	Load() (*Entry, error)
 	// Save opens the transaction or brings it up to date; when it returns,
 	// the entry survives a power cut.
 	Save(entry Entry) error
-	// Close stores the record, then removes the open transaction.
+	// Close stores the record, then removes the open transaction. What Load or
+	// Record could not read is kept under another name.
 	Close(record Record) error
-	// Record returns what was stored last.
+	// Record returns what was stored last. An error means that it cannot be read.
 	Record() (Record, error)
 }
 

@@ -87,7 +87,7 @@ func (b *bench) proven(t *testing.T, one tried, change profiles.Change) {
 func (b *bench) takenBack(t *testing.T, one tried) {
 	t.Helper()
 	seen := b.profiles(t)
-	b.do(t, profiles.FilesBack(one.before, &one.trial, seen, b.profiles(t))...)
+	b.do(t, profiles.FilesBack(one.before, &one.trial, seen, seen)...)
 	if err := b.backend.Rollback(t.Context(), one.checkpoint); err != nil {
 		t.Fatalf("Rollback: %v", err)
 	}
@@ -221,7 +221,7 @@ func backWithoutCheckpoint(t *testing.T, b *bench) {
 
 	seen := b.profiles(t)
 	touched := profiles.Touched(one.before, &one.trial, seen)
-	b.do(t, profiles.FilesBack(one.before, &one.trial, seen, b.profiles(t))...)
+	b.do(t, profiles.FilesBack(one.before, &one.trial, seen, seen)...)
 	b.do(t, profiles.DNSBack(&one.trial)...)
 	b.do(t, profiles.DevicesBack(one.before, b.profiles(t), touched)...)
 	b.becomes(t, before)
@@ -239,7 +239,7 @@ func (b *bench) lonelyBridge(t *testing.T) {
 
 func absentBridge(t *testing.T) (state.State, profiles.Change) {
 	return document(t, `{"interfaces": [{"name": "br7", "type": "linux-bridge", "state": "absent"}]}`),
-		profiles.Change{Absent: []profiles.Interface{{Name: "br7"}}}
+		profiles.Change{Absent: []profiles.Interface{{Name: "br7", Type: "linux-bridge"}}}
 }
 
 func absentComesBack(t *testing.T, b *bench) {

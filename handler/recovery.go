@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/agent"
+	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+)
+
+const (
+	// meanwhile is how long the way back of an earlier handler is alone. After it
+	// the rest begins beside it, so that somebody can be told: what is missing
+	// may be a NetworkManager that stays away.
+	meanwhile = 10 * time.Second
+	// lockPoll is how often it is looked whether another handler has ended.
+	lockPoll = 500 * time.Millisecond
+)
+
+// node is what the way back needs and no more. It is made, and at work, before
+// anything is touched that may be in use, missing or out of reach.
+type node struct {
+	options options
+	clock   deadline.Clock
+	state   *agent.Agent
+	// config is how the API server is reached, nil where nobody says.
+	config *rest.Config
+	// revertHelper is the path of nmstate-revert, empty where there is none.
+	revertHelper string
+	// mistakes are what was found to be wrong and the way back does without.
+	mistakes error
+	// cluster is whom the prober asks, once there is a connection.
+	cluster atomic.Pointer[client.Reader]
+}
+
+// newNode waits while another handler runs on the node.
+func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*node, error) {
+	n := &node{options: o, clock: deadline.On(clock.RealClock{})}
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	var configErr, helperErr error
+	n.config, configErr = clusterConfig(o.kubeconfig)
+	n.revertHelper, helperErr = findRevertHelper(o.revertHelper, executable)
+	n.mistakes = errors.Join(configErr, helperErr)
+	network, err := backend.New(backend.Options{Executable: executable, RevertHelper: n.revertHelper})
+	if err != nil {
+		return nil, err
+	}
+	files, err := journal.NewFiles(o.journalDir)
+	if err != nil {
+		return nil, err
+	}
+	if err := awaitLock(ctx, n.clock, files.TryLock); err != nil {
+		return nil, err
+	}
+	n.state, err = agent.New(agent.Options{
+		Node: o.node, Backend: network, Journal: files, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: n.clock,
+		Prober: probe.New(probe.Options{
+			Clock: n.clock, DNSHost: o.dnsHost, KubeConfig: n.config, NodeName: o.node, Ready: n.isReady,
+		}),
+		Spawn:   func(task func()) { go task() },
+		Metrics: metrics,
+		Window:  o.probeWindow, Version: version, HostVersion: networkManagerVersion,
+	})
+	return n, err
+}
+
+// awaitLock waits until no other handler runs. One that cannot be locked out, by
+// a disk that grants no lock at all, is no reason to leave the node as it is.
+func awaitLock(ctx context.Context, clock deadline.Clock, try func() error) error {
+	log := ctrl.Log.WithName("handler")
+	for told := false; ; told = true {
+		err := try()
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, journal.ErrLocked):
+			log.Error(err, "going on without a lock")
+			return nil
+		case !told:
+			log.Info("waiting until the other handler has ended", "cause", err.Error())
+		}
+		if !clock.Wait(ctx, nil, lockPoll) {
+			return err
+		}
+	}
+}
+
+// isReady tells whether the cluster takes the node for ready.
+func (n *node) isReady(ctx context.Context) (bool, error) {
+	reader := n.cluster.Load()
+	if reader == nil {
+		return false, errors.New("there is no connection to the API server yet")
+	}
+	return ready(ctx, *reader, n.options.node)
+}
+
+// recoverFirst lets the way back be alone for a moment, or until it has ended; then the
+// rest runs. A failure of the rest is returned once the way back has ended: who
+// starts the handler again would have it begin anew.
+func recoverFirst(ctx context.Context, clock deadline.Clock, recovered <-chan struct{}, rest func(context.Context) error) error {
+	if clock.Wait(ctx, recovered, meanwhile); ctx.Err() != nil {
+		return nil
+	}
+	err := rest(ctx)
+	select {
+	case <-recovered:
+	default:
+		if err != nil {
+			ctrl.Log.WithName("handler").Error(err, "the handler ends when it has taken back what an earlier one left open")
+			<-recovered
+		}
+	}
+	return err
+}
+
+// begin takes back what an earlier handler left open. The channel is closed when
+// that is done, or when ctx has ended.
+func (n *node) begin(ctx context.Context) <-chan struct{} {
+	recovered := make(chan struct{})
+	go func() {
+		defer close(recovered)
+		if err := n.state.Recover(ctx); err != nil && ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "taking back what an earlier handler left open")
+		}
+	}()
+	return recovered
+}
