@@ -29,11 +29,19 @@ func (i Interface) is(p profile) bool {
 
 // Permanent makes a proven trial permanent, in an order in which a power cut
 // between any two actions leaves a node that can be reached: what gains its
-// addresses is on disk before what loses them, controllers before ports. It is
-// done while the checkpoint is still alive, so that it can go back.
+// addresses is on disk for certain before what loses them, controllers before
+// ports. It is done while the checkpoint is still alive, so that it can go back.
+// The Sync at its end is there where nothing else is left to do, too: whoever
+// began may have died before it.
 func Permanent(before, now Snapshot, held Files, change Change) []Action {
 	var actions []Action
+	had, certain := before.current(), false
 	for _, p := range inOrder(before, unsaved(before, now)) {
+		if loses := p.isPort() || had[p.uuid()].hasIP() && !p.hasIP(); loses && !certain {
+			// NetworkManager flushes only files that were there before, so a
+			// power cut could leave the port and not its controller.
+			actions, certain = append(actions, Action{Verb: Sync}), true
+		}
 		actions = append(actions, Action{Verb: Save, UUID: p.uuid(), Name: p.name()})
 	}
 	for _, at := range slices.Sorted(maps.Keys(held)) {
@@ -41,9 +49,6 @@ func Permanent(before, now Snapshot, held Files, change Change) []Action {
 	}
 	if change.Hostname != "" && change.Hostname != now.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: change.Hostname})
-	}
-	if len(actions) == 0 {
-		return nil
 	}
 	return append(actions, Action{Verb: Sync})
 }
@@ -83,10 +88,10 @@ func Tidy(before, now Snapshot, change Change) []Action {
 			actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: p.name()})
 		}
 	}
-	if len(actions) == 0 {
+	if len(actions) == 0 && len(change.Absent) == 0 {
 		return nil
 	}
-	return append(actions, Action{Verb: Sync})
+	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
 }
 
 // unsaved are the profiles that the trial has in memory only. One that was
@@ -118,7 +123,7 @@ func inOrder(before Snapshot, all []profile) []profile {
 	}
 	ports := func(p profile) int {
 		switch {
-		case p.controller() != "" && !p.isController():
+		case p.isPort():
 			return 2
 		case p.isController():
 			return 0
