@@ -37,8 +37,9 @@ func (volatile) Observe(f *Facts, e Event) error {
 	if entry == nil || entry.Transaction.Proven {
 		return nil
 	}
-	// NetworkManager itself writes global DNS; the backend puts it back at once.
-	if what.Path == profiles.DNSFile && entry.Transaction.Phase == txn.Applying {
+	// NetworkManager itself writes global DNS, in a trial and in nmstate's revert; the
+	// backend puts it back at once.
+	if phase := entry.Transaction.Phase; what.Path == profiles.DNSFile && (phase == txn.Applying || phase == txn.RollingBack) {
 		return nil
 	}
 	disk := f.Disk(e.Node)
