@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -73,7 +74,27 @@ func TestAJournalThatCannotBeReadIsToldAndSetAsideAndTheNodeGoesOn(t *testing.T)
 	if got := n.outcome(2); got.Result != v1.TransactionCommitted {
 		t.Errorf("the next change: %+v", got)
 	}
-	n.until("it is told no more", func() bool { return n.told() == "" })
+	if n.told() == "" {
+		t.Error("the next change has it forgotten before anybody can have read it")
+	}
+}
+
+func TestAJournalThatCouldNotBeReadIsToldForADay(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		ago  time.Duration
+		want string
+	}{
+		"an hour ago":  {time.Hour, "why"},
+		"two days ago": {48 * time.Hour, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			a := &Agent{Options: Options{Clock: deadline.On(clock.RealClock{})}}
+			a.record.Unread = &journal.Unread{At: a.Clock.Now().Add(-test.ago), Message: "why"}
+			if got := a.unread(); got != test.want {
+				t.Errorf("told is %q, want %q", got, test.want)
+			}
+		})
+	}
 }
 
 func TestWhatWasToldOfTheJournalOutlivesTheHandler(t *testing.T) {
