@@ -37,6 +37,8 @@ type Row struct {
 	Said   string
 	// Kept: the change was being made permanent, and is.
 	Kept bool
+	// Permanent is the time from the proof until the journal was closed.
+	Permanent time.Duration
 	// Outage is the longest that was seen from the gateway.
 	Outage time.Duration
 }
@@ -70,8 +72,8 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 		return row, fmt.Errorf("creating the policy: %w", err)
 	}
 	err = s.phases.until(ctx, string(ending.Phase))
-	if err == nil {
-		err = s.end(ctx, ending, &row)
+	if err == nil && !ending.undisturbed() {
+		err = s.end(ctx, ending)
 	}
 	row.At = s.phases.last()
 	if err == nil {
@@ -81,6 +83,9 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 	if err == nil && ending.Phase == txn.Committing {
 		err = s.finished(ctx, &row)
 	}
+	if ending.undisturbed() {
+		row.Permanent = s.phases.between(string(txn.Committing))
+	}
 	if err = errors.Join(err, s.release(ctx)); err == nil {
 		err = s.later(ctx, &row)
 	}
@@ -89,7 +94,7 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 
 // end strikes, and cuts the way to the API server, so that nothing is tried again
 // before it was looked at.
-func (s *stand) end(ctx context.Context, ending Ending, _ *Row) error {
+func (s *stand) end(ctx context.Context, ending Ending) error {
 	if ending.strike != nil {
 		if err := ending.strike(ctx, s.node); err != nil {
 			return err
