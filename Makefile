@@ -58,7 +58,7 @@ sim-long: ## The same for a night: ten times the seeds, longer runs, 5,000 nodes
 bench: ## Measure on the lab: time, outages and API requests of a policy (Linux, root).
 	@hack/bench.sh
 
-demo: ## Show a policy applied, and one that cuts a node off rolled back (Linux, root; KEEP=1 stays up).
+demo: ## Show a policy applied, one that cuts a node off rolled back, and one that a power cut forgets (Linux, root; KEEP=1 stays up).
 	@hack/demo.sh
 
 demo-down: ## End a demo that was kept with KEEP=1.

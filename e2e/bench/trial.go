@@ -39,6 +39,7 @@ func (b *bench) trials(ctx context.Context) error {
 		_ = cluster.Down(cleanup, "", labName)
 	}()
 	var rows []trial.Row
+	defer func() { printTrials(rows) }() // also what there is of a run that was ended
 	for _, n := range c.Nodes() {
 		if !wanted(b.nm, n.NetworkManager()) {
 			continue
@@ -67,7 +68,7 @@ func (b *bench) trials(ctx context.Context) error {
 			}
 		}
 	}
-	return printTrials(rows)
+	return nil
 }
 
 func (b *bench) tell(row trial.Row) {
@@ -145,23 +146,27 @@ func (b *bench) raiseTrials(ctx context.Context) (*cluster.Cluster, error) {
 	return c, nil
 }
 
-func printTrials(rows []trial.Row) error {
+func printTrials(rows []trial.Row) {
 	title(fmt.Sprintf("trials that end in the middle (window %.0f s); after a boot with no API server in reach, so without a handler", trial.Window.Seconds()))
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(out, "change\tending\tNetworkManager\tdisk\tprofiles\tkernel\tas before after\tgateway\toutage\treported")
+	_, _ = fmt.Fprintln(out, "change\tending\tNetworkManager\tdisk\tprofiles\tkernel\tas before after\tgateway\toutage\tmade permanent in\treported")
 	for _, r := range rows {
 		k := r.Kinds()
 		back := fmt.Sprintf("%.1f s", r.Back.Seconds())
+		permanent := "-"
+		if r.Permanent > 0 {
+			permanent = r.Permanent.Round(time.Millisecond).String()
+		}
 		switch {
 		case r.Kept:
 			back = "permanent"
 		case !r.Exact():
 			back = "never"
 		}
-		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f s\t%s\n", r.Change, r.Ending, r.NM, short(k[0]), short(k[1]), short(k[2]),
-			back, map[bool]string{true: "answers", false: "NO ANSWER"}[r.Reached], r.Outage.Seconds(), r.Result)
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.1f s\t%s\t%s\n", r.Change, r.Ending, r.NM, short(k[0]), short(k[1]), short(k[2]),
+			back, map[bool]string{true: "answers", false: "NO ANSWER"}[r.Reached], r.Outage.Seconds(), permanent, r.Result)
 	}
-	return out.Flush()
+	_ = out.Flush()
 }
 
 func short(text string) string {

@@ -27,7 +27,7 @@ var _ = Describe("An open journal", func() {
 				Expect(n.Handler(ctx, "restart")).To(Succeed())
 			}()
 			killHandler(ctx, n)
-			f.awaitReverted(ctx, n)
+			f.awaitAsBefore(ctx, n)
 			Expect(f.ConnectAPI(ctx)).To(Succeed())
 		},
 		Entry("its port is not to be had", "--health-probe-bind-address=192.0.2.77:9680", SpecTimeout(specTimeout)),
@@ -51,7 +51,7 @@ var _ = Describe("An open journal", func() {
 				restartNM(ctx, n)
 			}
 			Expect(n.Handler(ctx, "start")).To(Succeed())
-			f.awaitReverted(ctx, n)
+			f.awaitAsBefore(ctx, n)
 			Expect(path + ".unreadable").To(BeAnExistingFile())
 			Expect(f.ConnectAPI(ctx)).To(Succeed())
 			f.awaitTold(ctx, n, "journal.json.unreadable")

@@ -61,6 +61,7 @@ func PowerCut(phase txn.Phase) Ending {
 // Others are the endings beside power cuts.
 func Others() []Ending {
 	return []Ending{
+		{Name: "proven", Phase: txn.Committing, strike: nothing},
 		{Name: "guard lost", Phase: txn.RollingBack, person: loses, strike: nothing},
 		{Name: "handler killed", Phase: txn.Probing, person: holds, strike: killHandler},
 		{Name: "NetworkManager killed", Phase: txn.Probing, person: holds, strike: killNM},
@@ -70,6 +71,9 @@ func Others() []Ending {
 }
 
 func syncDisk(_ context.Context, n *lab.Node) error { return n.Sync() }
+
+// undisturbed: nothing is struck, and the change is made permanent.
+func (e Ending) undisturbed() bool { return e.Phase == txn.Committing && e.strike != nil }
 
 func nothing(context.Context, *lab.Node) error { return nil }
 

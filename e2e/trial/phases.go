@@ -54,6 +54,19 @@ func (p *phases) until(ctx context.Context, phase string) error {
 	}
 }
 
+// between is the time from a phase to the one after it; zero if there was none.
+func (p *phases) between(phase string) time.Duration {
+	if p.read() != nil {
+		return 0
+	}
+	for i, e := range p.seen[:max(0, len(p.seen)-1)] {
+		if e.Phase == phase {
+			return p.seen[i+1].At.Sub(e.At)
+		}
+	}
+	return 0
+}
+
 // last phase that was entered.
 func (p *phases) last() string {
 	if p.read() != nil || len(p.seen) == 0 {
@@ -87,10 +100,10 @@ func (p *phases) read() error {
 		p.rest = after
 		var said struct {
 			Msg, Phase string
-			TS         json.RawMessage
+			TS         time.Time
 		}
 		if json.Unmarshal(line, &said) == nil && said.Msg == "transaction" {
-			p.seen = append(p.seen, entered{said.Phase, time.Now()})
+			p.seen = append(p.seen, entered{said.Phase, said.TS})
 		}
 	}
 }

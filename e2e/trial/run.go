@@ -25,7 +25,8 @@ type Row struct {
 	// At is the last phase that the handler told before the end.
 	At string
 	// Alone is what differed from before at last, with no API server in reach and,
-	// after a boot, no handler; Back is how long it took until nothing did.
+	// after a boot, no handler; Back is how long it took until nothing did, from
+	// when the power was back, or something was killed.
 	Alone []string
 	Back  time.Duration
 	// Reached tells that the gateway answered then.
@@ -37,6 +38,8 @@ type Row struct {
 	Said   string
 	// Kept: the change was being made permanent, and is.
 	Kept bool
+	// Permanent is the time from the proof until the journal was closed.
+	Permanent time.Duration
 	// Outage is the longest that was seen from the gateway.
 	Outage time.Duration
 }
@@ -51,6 +54,8 @@ type stand struct {
 	node    *lab.Node
 	before  lab.Picture
 	phases  *phases
+	// began is when the node got its power back, or when something was killed.
+	began time.Time
 }
 
 // Run makes a trial and ends it. The error is of what could not be carried out;
@@ -70,8 +75,8 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 		return row, fmt.Errorf("creating the policy: %w", err)
 	}
 	err = s.phases.until(ctx, string(ending.Phase))
-	if err == nil {
-		err = s.end(ctx, ending, &row)
+	if err == nil && !ending.undisturbed() {
+		err = s.end(ctx, ending)
 	}
 	row.At = s.phases.last()
 	if err == nil {
@@ -81,6 +86,9 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 	if err == nil && ending.Phase == txn.Committing {
 		err = s.finished(ctx, &row)
 	}
+	if ending.undisturbed() {
+		row.Permanent = s.phases.between(string(txn.Committing))
+	}
 	if err = errors.Join(err, s.release(ctx)); err == nil {
 		err = s.later(ctx, &row)
 	}
@@ -89,7 +97,7 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 
 // end strikes, and cuts the way to the API server, so that nothing is tried again
 // before it was looked at.
-func (s *stand) end(ctx context.Context, ending Ending, _ *Row) error {
+func (s *stand) end(ctx context.Context, ending Ending) error {
 	if ending.strike != nil {
 		if err := ending.strike(ctx, s.node); err != nil {
 			return err
@@ -98,18 +106,22 @@ func (s *stand) end(ctx context.Context, ending Ending, _ *Row) error {
 	if !ending.Boots {
 		return s.cluster.CutAPI(ctx)
 	}
-	return errors.Join(s.node.Power(ctx, "off"), s.cluster.CutAPI(ctx), s.node.Power(ctx, "on"))
+	err := errors.Join(s.node.Power(ctx, "off"), s.cluster.CutAPI(ctx))
+	s.began = time.Now()
+	return errors.Join(err, s.node.Power(ctx, "on"))
 }
 
 // alone waits until the node is as before by what is on it.
 func (s *stand) alone(ctx context.Context, ending Ending, row *Row) error {
-	began := time.Now()
+	if s.began.IsZero() {
+		s.began = time.Now()
+	}
 	for {
 		now, err := s.node.Picture(ctx)
 		if err != nil {
 			return err
 		}
-		row.Alone, row.Back = s.before.Differences(now), time.Since(began)
+		row.Alone, row.Back = s.before.Differences(now), time.Since(s.began)
 		if len(lab.Severe(row.Alone)) == 0 || row.Back > calm || ctx.Err() != nil {
 			break
 		}
