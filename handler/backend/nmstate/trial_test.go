@@ -240,11 +240,11 @@ func endings() map[string]func(*testing.T, *attempt) {
 		},
 		"made permanent": func(t *testing.T, a *attempt) {
 			change := profiles.Change{Absent: a.absent, Hostname: parsed(t, a.desired).Hostname()}
-			a.do(t, profiles.Permanent(a.before.Snapshot, a.picture(t).Snapshot, a.trial.Held, change))
+			a.do(t, profiles.Permanent(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, change))
 			if err := a.backend.Commit(t.Context(), a.checkpoint); err != nil {
 				t.Fatal(err)
 			}
-			a.do(t, profiles.Tidy(a.before.Snapshot, a.picture(t).Snapshot, change))
+			a.do(t, profiles.Tidy(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, change))
 			a.Reboot(t)
 			a.isAsInTheTrial(t, change)
 		},
