@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -87,7 +88,7 @@ func DevicesBack(before Snapshot, trial *Trial, now Snapshot, touched []string) 
 	}
 	slices.SortStableFunc(again, func(a, b Device) int { return order(had[a.Profile]) - order(had[b.Profile]) })
 	for _, d := range again {
-		actions = append(actions, Action{Verb: Activate, UUID: d.Profile, Name: had[d.Profile].name(), Device: d.Name})
+		actions = append(actions, Action{Verb: Activate, UUID: d.Profile, Name: cmp.Or(had[d.Profile].name(), d.Name), Device: d.Name})
 	}
 	for _, was := range before.Devices {
 		// Activating a profile that names no MTU leaves the trial's.
