@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/godbus/dbus/v5"
 	"github.com/vishvananda/netlink"
@@ -48,7 +49,7 @@ func (m *systemBus) do(ctx context.Context, action profiles.Action) error {
 		method := map[profiles.Verb]string{profiles.Save: ".Save", profiles.Delete: ".Delete"}[action.Verb]
 		return m.call(ctx, answerWithin, path, connectionName+method).Err
 	case profiles.Reload:
-		return m.call(ctx, answerWithin, settingsPath, settingsName+".ReloadConnections").Err
+		return m.reload(ctx, action.Paths)
 	case profiles.ReloadDNS:
 		return m.call(ctx, answerWithin, nmPath, nmName+".Reload", reloadConfiguration).Err
 	case profiles.SetHostname:
@@ -66,6 +67,22 @@ func (m *systemBus) do(ctx context.Context, action profiles.Action) error {
 		return m.disconnect(ctx, path)
 	}
 	return fmt.Errorf("nobody knows how to %s", action.Verb)
+}
+
+// reload has the profiles at paths read again, or all.
+func (m *systemBus) reload(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return m.call(ctx, answerWithin, settingsPath, settingsName+".ReloadConnections").Err
+	}
+	var all bool
+	var failed []string
+	if err := m.call(ctx, answerWithin, settingsPath, settingsName+".LoadConnections", paths).Store(&all, &failed); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("NetworkManager does not understand %s", strings.Join(failed, ", "))
+	}
+	return nil
 }
 
 // connection finds a profile. ErrGone: there is none.
