@@ -20,7 +20,7 @@ import (
 // change makes void. Done again after a crash it goes on where it ended; with no
 // checkpoint left (empty) it was given up before.
 func (a *Agent) commit(ctx context.Context, entry journal.Entry) txn.Event {
-	change, err := changeOf(entry.Change)
+	change, err := changeOf(entry)
 	if err == nil {
 		err = a.makePermanent(ctx, entry, change)
 	}
@@ -74,13 +74,17 @@ func (a *Agent) do(ctx context.Context, actions []profiles.Action) error {
 }
 
 // changeOf is what a change means for profiles beside what nmstate does in a trial.
-func changeOf(raw []byte) (profiles.Change, error) {
-	document, err := state.Parse(raw)
+func changeOf(entry journal.Entry) (profiles.Change, error) {
+	document, err := state.Parse(entry.Change)
+	if err != nil {
+		return profiles.Change{}, err
+	}
+	before, err := state.Parse(entry.Before)
 	if err != nil {
 		return profiles.Change{}, err
 	}
 	change := profiles.Change{Hostname: document.Hostname()}
-	for _, one := range document.Interfaces() {
+	for _, one := range state.SpellOutAbsence(document, before).Interfaces() {
 		if one.State == "absent" {
 			change.Absent = append(change.Absent, profiles.Interface{Name: one.Name, Type: one.Type})
 		}
