@@ -125,7 +125,7 @@ func (s *stand) alone(ctx context.Context, ending Ending, row *Row) error {
 		if len(lab.Severe(row.Alone)) == 0 || row.Back > calm || ctx.Err() != nil {
 			break
 		}
-		if ending.Phase == txn.Committing && row.Back > calm/4 {
+		if ending.undisturbed() || ending.Phase == txn.Committing && row.Back > calm/4 {
 			break // It may well be the change.
 		}
 	}
