@@ -53,22 +53,29 @@ func (b *bench) trials(ctx context.Context) error {
 				if change.Bad && ending.Phase == "Committing" {
 					continue
 				}
-				b.progress("trials: %s, %s, NetworkManager %s", change.Name, ending.Name, n.NetworkManager())
-				row, err := trial.Run(ctx, c, n, before, change, ending)
-				if err != nil {
-					row.Said = err.Error()
-					b.progress("%v", err)
-				}
+				row, err := b.trial(ctx, c, n, before, change, ending)
 				rows = append(rows, row)
-				if b.tell(row); err != nil || !row.Exact() || row.Kept {
-					if err := trial.Restore(ctx, n, before); err != nil {
-						return err
-					}
+				if err != nil {
+					return err
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// trial is one row; the error is that the node cannot be made ready for the next.
+func (b *bench) trial(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Picture, change trial.Change, ending trial.Ending) (trial.Row, error) {
+	b.progress("trials: %s, %s, NetworkManager %s", change.Name, ending.Name, n.NetworkManager())
+	row, err := trial.Run(ctx, c, n, before, change, ending)
+	if err != nil {
+		row.Said = err.Error()
+		b.progress("%v", err)
+	}
+	if b.tell(row); err != nil || !row.Exact() || row.Kept {
+		return row, trial.Restore(ctx, n, before)
+	}
+	return row, nil
 }
 
 func (b *bench) tell(row trial.Row) {

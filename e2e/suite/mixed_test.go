@@ -5,6 +5,7 @@ package suite
 import (
 	"bytes"
 	"context"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -144,9 +145,5 @@ func (f *fleet) awaitTransaction(ctx context.Context, n *lab.Node, want v1.Trans
 }
 
 func copyOf(files map[string]string) map[string]string {
-	all := map[string]string{}
-	for at, text := range files {
-		all[at] = text
-	}
-	return all
+	return maps.Clone(files)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,7 +56,7 @@ func Named(name string) (Change, error) {
 // remembers which change broke its node. It is guarded by a person, who has that
 // many seconds; zero: by nobody.
 func (c Change) Policy(n *lab.Node, person int32) *v1.NodeNetworkConfigurationPolicy {
-	p := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("trial-%x", time.Now().UnixNano())}}
+	p := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("trial-%x", wall().Now().UnixNano())}}
 	p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: n.Name}
 	p.Spec.DesiredState = v1.NewState([]byte(strings.ReplaceAll(string(c.State), "NUMBER", number(n))))
 	seconds := int32(Window.Seconds())

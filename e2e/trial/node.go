@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"k8s.io/utils/clock"
+
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 )
 
@@ -101,7 +103,7 @@ func write(ctx context.Context, n *lab.Node, at string, content []byte) error {
 // change any more.
 func steady(ctx context.Context, n *lab.Node) (lab.Picture, error) {
 	var last lab.Picture
-	since := time.Now()
+	since := wall().Now()
 	err := until(ctx, n.Name+" to be up and quiet", func() error {
 		now, err := n.Picture(ctx)
 		if err != nil {
@@ -113,10 +115,10 @@ func steady(ctx context.Context, n *lab.Node) (lab.Picture, error) {
 			}
 		}
 		if d := last.Differences(now); len(d) > 0 {
-			last, since = now, time.Now()
+			last, since = now, wall().Now()
 			return errors.New(strings.Join(d, "; "))
 		}
-		if time.Since(since) < time.Second {
+		if wall().Since(since) < time.Second {
 			return errors.New("it has been quiet for less than a second")
 		}
 		return nil
@@ -130,18 +132,21 @@ func until(ctx context.Context, what string, f func() error) error {
 }
 
 func within(ctx context.Context, limit time.Duration, what string, f func() error) error {
-	for end := time.Now().Add(limit); ; {
+	for end := wall().Now().Add(limit); ; {
 		err := f()
 		if err == nil {
 			return nil
 		}
-		if time.Now().After(end) {
+		if wall().Now().After(end) {
 			return fmt.Errorf("waited %s for %s: %w", limit, what, err)
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for %s: %w (%w)", what, err, ctx.Err())
-		case <-time.After(pause):
+		case <-wall().After(pause):
 		}
 	}
 }
+
+// wall is the machine's clock: the nodes of a lab are real processes.
+func wall() clock.Clock { return clock.RealClock{} }

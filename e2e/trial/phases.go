@@ -40,17 +40,17 @@ func follow(n *lab.Node) (*phases, error) {
 // until returns as soon as the phase is entered. It does not yield for long:
 // some phases last for milliseconds.
 func (p *phases) until(ctx context.Context, phase string) error {
-	for end := time.Now().Add(patience); ; {
+	for end := wall().Now().Add(patience); ; {
 		if err := p.read(); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(p.seen, func(e entered) bool { return e.Phase == phase }) {
 			return nil
 		}
-		if ctx.Err() != nil || time.Now().After(end) {
+		if ctx.Err() != nil || wall().Now().After(end) {
 			return fmt.Errorf("phase %s was not entered within %s; entered: %v", phase, patience, p.seen)
 		}
-		time.Sleep(200 * time.Microsecond)
+		wall().Sleep(200 * time.Microsecond)
 	}
 }
 

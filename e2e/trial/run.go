@@ -107,21 +107,21 @@ func (s *stand) end(ctx context.Context, ending Ending) error {
 		return s.cluster.CutAPI(ctx)
 	}
 	err := errors.Join(s.node.Power(ctx, "off"), s.cluster.CutAPI(ctx))
-	s.began = time.Now()
+	s.began = wall().Now()
 	return errors.Join(err, s.node.Power(ctx, "on"))
 }
 
 // alone waits until the node is as before by what is on it.
 func (s *stand) alone(ctx context.Context, ending Ending, row *Row) error {
 	if s.began.IsZero() {
-		s.began = time.Now()
+		s.began = wall().Now()
 	}
 	for {
 		now, err := s.node.Picture(ctx)
 		if err != nil {
 			return err
 		}
-		row.Alone, row.Back = s.before.Differences(now), time.Since(s.began)
+		row.Alone, row.Back = s.before.Differences(now), wall().Since(s.began)
 		if len(lab.Severe(row.Alone)) == 0 || row.Back > calm || ctx.Err() != nil {
 			break
 		}
@@ -179,7 +179,7 @@ func (s *stand) finished(ctx context.Context, row *Row) error {
 
 // same waits until the node is as in a picture, and tells what is not.
 func (s *stand) same(ctx context.Context, was lab.Picture, differences *[]string) error {
-	for end := time.Now().Add(calm); ; {
+	for end := wall().Now().Add(calm); ; {
 		now, err := s.node.Picture(ctx)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (s *stand) same(ctx context.Context, was lab.Picture, differences *[]string
 			return err
 		}
 		*differences = was.Differences(now)
-		if len(lab.Severe(*differences)) == 0 || time.Now().After(end) || ctx.Err() != nil {
+		if len(lab.Severe(*differences)) == 0 || wall().Now().After(end) || ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -200,16 +200,16 @@ func (s *stand) same(ctx context.Context, was lab.Picture, differences *[]string
 // quiet is a picture that stays the same for a second.
 func (s *stand) quiet(ctx context.Context) (lab.Picture, error) {
 	var last lab.Picture
-	since := time.Now()
+	since := wall().Now()
 	err := until(ctx, s.node.Name+" to be quiet", func() error {
 		now, err := s.node.Picture(ctx)
 		if err != nil {
 			return err
 		}
 		if len(last.Differences(now)) > 0 {
-			last, since = now, time.Now()
+			last, since = now, wall().Now()
 		}
-		if time.Since(since) < time.Second {
+		if wall().Since(since) < time.Second {
 			return errors.New("it still changes")
 		}
 		return nil
