@@ -35,14 +35,15 @@ func (i Interface) is(p profile) bool {
 // began may have died before it.
 func Permanent(before, now Snapshot, held Files, change Change) []Action {
 	var actions []Action
-	had, certain := before.current(), false
+	certain := false
 	for _, p := range inOrder(before, unsaved(before, now)) {
-		if loses := p.isPort() || had[p.uuid()].hasIP() && !p.hasIP(); loses && !certain {
+		if (p.controller() != "" || loses(before, p)) && !certain {
 			// NetworkManager flushes only files that were there before, so a
 			// power cut could leave the port and not its controller.
 			actions, certain = append(actions, Action{Verb: Sync}), true
 		}
 		actions = append(actions, Action{Verb: Save, UUID: p.uuid(), Name: p.name()})
+		certain = certain && !p.isController() && !p.hasIP()
 	}
 	for _, at := range slices.Sorted(maps.Keys(held)) {
 		actions = append(actions, Action{Verb: Write, Path: at, File: held[at]})
@@ -107,31 +108,27 @@ func unsaved(before, now Snapshot) []profile {
 	return found
 }
 
-// inOrder: those that gain addresses, then those that keep what they have, then
-// those that lose them; controllers before ports among equals.
+// inOrder: those that lose their addresses come last; controllers before what
+// else there is, and that before ports.
 func inOrder(before Snapshot, all []profile) []profile {
-	was := before.current()
 	rank := func(p profile) int {
-		had := was[p.uuid()].keyfile.hasIP()
-		switch has := p.hasIP(); {
-		case has && !had:
-			return 0
-		case had && !has:
-			return 2
-		}
-		return 1
-	}
-	ports := func(p profile) int {
 		switch {
+		case loses(before, p):
+			return 4
 		case p.isPort():
-			return 2
-		case p.isController():
+			return 3
+		case p.isController() && p.controller() == "":
 			return 0
+		case p.isController():
+			return 1
 		}
-		return 1
+		return 2
 	}
-	slices.SortFunc(all, func(a, b profile) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(ports(a), ports(b)), cmp.Compare(a.uuid(), b.uuid()))
-	})
+	slices.SortFunc(all, func(a, b profile) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.uuid(), b.uuid())) })
 	return all
+}
+
+// loses tells whether the profile gave its device addresses and does not any more.
+func loses(before Snapshot, p profile) bool {
+	return before.current()[p.uuid()].hasIP() && !p.hasIP()
 }
