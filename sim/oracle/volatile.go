@@ -64,7 +64,7 @@ func sameMeaning(a, b profiles.File) bool {
 // the trial is in place.
 type held struct{}
 
-func (held) Name() string { return "held" }
+func (held) Name() string { return volatile{}.Name() }
 
 func (held) Observe(f *Facts, e Event) error {
 	if _, is := e.What.(JournalSaved); !is {
