@@ -24,8 +24,9 @@ control-plane: ## Find, fetch or build kube-apiserver and etcd (building takes 1
 	@hack/build.sh control-plane
 	@bin/control-plane programs
 
-noderoot: ## Make the root file system of lab nodes, with NetworkManager 1.52 (Debian; needs root).
-	@hack/noderoot.sh
+noderoot: ## Make the root file systems of lab nodes, with NetworkManager 1.52 and 1.42 (Debian; needs root).
+	@hack/noderoot.sh 1.52
+	@hack/noderoot.sh 1.42
 
 images: ## Build the images of handler and controllers, in docker or podman where one answers (Linux).
 	@hack/images.sh
@@ -57,7 +58,7 @@ sim-long: ## The same for a night: ten times the seeds, longer runs, 5,000 nodes
 bench: ## Measure on the lab: time, outages and API requests of a policy (Linux, root).
 	@hack/bench.sh
 
-demo: ## Show a policy applied, and one that cuts a node off rolled back (Linux, root; KEEP=1 stays up).
+demo: ## Show a policy applied, one that cuts a node off rolled back, and one that a power cut forgets (Linux, root; KEEP=1 stays up).
 	@hack/demo.sh
 
 demo-down: ## End a demo that was kept with KEEP=1.

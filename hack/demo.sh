@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs and builds what is missing, then shows the product: a policy that is
-# applied on three lab nodes, and one that cuts a node off and is rolled back.
+# applied on three lab nodes, one that cuts a node off and is rolled back, and one
+# whose node loses its power in mid-trial.
 #
 #   hack/demo.sh            shows it and leaves nothing behind
 #   KEEP=1 hack/demo.sh     stays up; make demo-down ends it

@@ -31,7 +31,7 @@ type demo struct {
 const patience = 3 * time.Minute
 
 func (d *demo) show(ctx context.Context) error {
-	for _, scene := range []func(context.Context) error{d.raise, d.reports, d.bridge, d.cutOff, d.lookAround} {
+	for _, scene := range []func(context.Context) error{d.raise, d.reports, d.bridge, d.cutOff, d.powerCut, d.lookAround} {
 		if err := scene(ctx); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (d *demo) raise(ctx context.Context) error {
 	options := cluster.Options{
 		Lab: lab.Options{
 			Name: labName, Topology: topo, Handler: filepath.Join(d.bin, "handler"), Deploy: "deploy",
-			KubebuilderAssets: assets.Dir, Progress: func(line string) { d.say("%s", line) },
+			KubebuilderAssets: assets.Dir, Disk: lab.DiskImage, Progress: func(line string) { d.say("%s", line) },
 		},
 		Controllers:    filepath.Join(d.bin, "controllers"),
 		ControllersLog: filepath.Join(logs, "controllers.log"),
@@ -101,7 +101,7 @@ func (d *demo) lookAround(context.Context) error {
 	d.quote("export KUBECONFIG=" + d.cluster.Kubeconfig())
 	d.quote("alias kubectl=" + d.kubectl)
 	d.quote("kubectl get nns,nncp,nnce")
-	d.quote("kubectl get nnce node1.cut-off -o yaml")
+	d.quote("kubectl get nnce node2.power -o yaml")
 	d.quote("bin/lab --name " + labName + " status")
 	d.quote("bin/lab --name " + labName + " exec node1 -- nmcli device")
 	d.quote("bin/lab --name " + labName + " logs node1")

@@ -18,7 +18,7 @@ func TestTheTopologyAndTheManifestsAreSound(t *testing.T) {
 	if _, err := lab.ParseTopology(topology); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"bridge.yaml", "cut-off.yaml"} {
+	for _, name := range []string{"bridge.yaml", "cut-off.yaml", "power.yaml"} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -134,14 +134,13 @@ func (a *Agent) startApply(ctx context.Context) {
 			a.post(number, txn.ApplyFailed{Message: err.Error(), Refused: refused})
 			return
 		}
-		at := a.Clock.Now()
 		there, err := a.Backend.Profiles(taskCtx)
 		if err != nil {
 			a.post(number, txn.ApplyFailed{Message: "reading what was applied: " + err.Error()})
 			return
 		}
 		entry.Trial = &profiles.Trial{Snapshot: there, Held: held}
-		a.inbox.put(letter{task: number, event: txn.Applied{Checkpoint: string(checkpoint), At: at}, entry: &entry})
+		a.inbox.put(letter{task: number, event: txn.Applied{Checkpoint: string(checkpoint), At: a.Clock.Now()}, entry: &entry})
 		a.poke()
 	})
 }

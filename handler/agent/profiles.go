@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -19,7 +20,7 @@ import (
 // change makes void. Done again after a crash it goes on where it ended; with no
 // checkpoint left (empty) it was given up before.
 func (a *Agent) commit(ctx context.Context, entry journal.Entry) txn.Event {
-	change, err := changeOf(entry.Change)
+	change, err := changeOf(entry)
 	if err == nil {
 		err = a.makePermanent(ctx, entry, change)
 	}
@@ -47,11 +48,7 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 	if err != nil {
 		return err
 	}
-	var held profiles.Files
-	if entry.Trial != nil {
-		held = entry.Trial.Held
-	}
-	return a.do(ctx, profiles.Permanent(*entry.Profiles, now, held, change))
+	return a.do(ctx, profiles.Permanent(*entry.Profiles, entry.Trial, now, change))
 }
 
 func (a *Agent) tidy(ctx context.Context, entry journal.Entry, change profiles.Change) error {
@@ -62,7 +59,7 @@ func (a *Agent) tidy(ctx context.Context, entry journal.Entry, change profiles.C
 	if err != nil {
 		return err
 	}
-	return a.do(ctx, profiles.Tidy(*entry.Profiles, now, change))
+	return a.do(ctx, profiles.Tidy(*entry.Profiles, entry.Trial, now, change))
 }
 
 // do carries out the actions until one fails. What is not there any more needs
@@ -77,13 +74,17 @@ func (a *Agent) do(ctx context.Context, actions []profiles.Action) error {
 }
 
 // changeOf is what a change means for profiles beside what nmstate does in a trial.
-func changeOf(raw []byte) (profiles.Change, error) {
-	document, err := state.Parse(raw)
+func changeOf(entry journal.Entry) (profiles.Change, error) {
+	document, err := state.Parse(entry.Change)
+	if err != nil {
+		return profiles.Change{}, err
+	}
+	before, err := state.Parse(entry.Before)
 	if err != nil {
 		return profiles.Change{}, err
 	}
 	change := profiles.Change{Hostname: document.Hostname()}
-	for _, one := range document.Interfaces() {
+	for _, one := range state.SpellOutAbsence(document, before).Interfaces() {
 		if one.State == "absent" {
 			change.Absent = append(change.Absent, profiles.Interface{Name: one.Name, Type: one.Type})
 		}
@@ -172,6 +173,12 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 		entry.Seen = &now
 	}
 	touched := profiles.Touched(before, entry.Trial, *entry.Seen)
+	if a.forgotten(*entry) {
+		// The boot has brought up what is on disk: a device that has its profile
+		// from before, as it was, keeps its link.
+		differ := profiles.Touched(before, nil, now)
+		touched = slices.DeleteFunc(touched, func(uuid string) bool { return !slices.Contains(differ, uuid) })
+	}
 	files := profiles.FilesBack(before, entry.Trial, *entry.Seen, now)
 	if err := a.do(ctx, append(files, profiles.DNSBack(entry.Trial)...)); err != nil {
 		return err
@@ -179,7 +186,7 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 	if now, err = a.Backend.Profiles(ctx); err != nil {
 		return err
 	}
-	return a.do(ctx, profiles.DevicesBack(before, now, touched))
+	return a.do(ctx, profiles.DevicesBack(before, entry.Trial, now, touched))
 }
 
 // revert applies what nmstate's model says leads back. Where the journal holds
@@ -206,7 +213,11 @@ func (a *Agent) applyRevert(ctx context.Context, entry journal.Entry) error {
 		return err
 	}
 	if entry.Profiles == nil {
-		entry.Profiles, entry.Trial, entry.Change = &before, &profiles.Trial{Held: held}, entry.Revert
+		there, err := a.Backend.Profiles(ctx)
+		if err != nil {
+			return err
+		}
+		entry.Profiles, entry.Trial, entry.Change = &before, &profiles.Trial{Snapshot: there, Held: held}, entry.Revert
 		entry.Transaction.Checkpoint = string(checkpoint)
 		if failed, is := a.commit(ctx, entry).(txn.CommitFailed); is {
 			return errors.New(failed.Message)

@@ -42,11 +42,14 @@ func (a *Agent) load() error {
 // isLeft tells whether there is something for Recover to do.
 func (a *Agent) isLeft() bool { return a.left != nil || a.blind.entry || a.blind.record }
 
-// unread is what to tell of a journal that could not be read, until a later
-// transaction has shown that it can be written and read again.
+// tellUnread is how long a journal that could not be read is told of: the next
+// change may come at once, and nobody would have seen it.
+const tellUnread = 24 * time.Hour
+
+// unread is what to tell of a journal that could not be read.
 func (a *Agent) unread() string {
-	unread, last := a.record.Unread, a.record.Last
-	if unread == nil || last != nil && last.Since.After(unread.At) {
+	unread := a.record.Unread
+	if unread == nil || a.Clock.Now().Sub(unread.At) > tellUnread {
 		return ""
 	}
 	return unread.Message
@@ -81,7 +84,7 @@ func (a *Agent) recoverUnread(ctx context.Context) error {
 		// next handler, which does the same again.
 		log.Error(err, "cannot set aside what cannot be read")
 	}
-	a.blind = blind{}
+	a.blind, a.unreported = blind{}, true
 	a.inbox.setDirty(true)
 	a.poke()
 	return nil

@@ -108,8 +108,8 @@ type Record struct {
 	Interrupted *Interrupted `json:"interrupted,omitempty"`
 	// Corrections of drift, by what drifted ("interfaces[eth1]").
 	Corrections map[string]Correction `json:"corrections,omitempty"`
-	// Unread is what a handler could not read of the journal when it started;
-	// it counts until a later transaction ends.
+	// Unread is what a handler could not read of the journal when it started,
+	// the last time that this was so.
 	Unread *Unread `json:"unread,omitempty"`
 }
 

@@ -20,7 +20,9 @@ const (
 	// Sync has everything on disk that was written before, by whomever, in
 	// the folders and files that a Snapshot is of.
 	Sync Verb = "sync"
-	// Reload has NetworkManager read all profiles again.
+	// Reload has NetworkManager read the profiles at Paths again, those that are
+	// not there any more included; all profiles where there are none. What others
+	// wrote and have not had read yet stays unread.
 	Reload Verb = "reload"
 	// ReloadDNS has NetworkManager read DNSFile again.
 	ReloadDNS Verb = "reload-dns"
@@ -44,6 +46,7 @@ type Action struct {
 	Verb   Verb
 	UUID   string
 	Path   string
+	Paths  []string
 	File   File
 	Device string
 	MTU    int

@@ -1,20 +1,21 @@
 package profiles
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
 )
 
 // FilesBack puts the files back that the trial has touched, byte for byte, and
-// has NetworkManager read them. trial is the snapshot with the change in place,
+// has NetworkManager read those, and no others. trial is the snapshot with the change in place,
 // nil where none was taken. What somebody else did to other files since then
 // stays as it was seen before the way back began: NetworkManager's own rollback
 // would undo that too.
 func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 	want, mine := target(before, trial, seen)
 	var actions []Action
-	profiles := false
+	var changed []string
 	// First what hides a profile on disk, then the disk: read in between,
 	// neither shows more of the trial than before.
 	for _, at := range paths(want, now.Files) {
@@ -29,13 +30,15 @@ func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 		default:
 			continue // Somebody else's, since a moment ago.
 		}
-		profiles = profiles || isProfile(at)
+		if isProfile(at) {
+			changed = append(changed, at)
+		}
 	}
 	if len(actions) > 0 {
 		actions = append(actions, Action{Verb: Sync})
 	}
-	if profiles {
-		actions = append(actions, Action{Verb: Reload})
+	if len(changed) > 0 {
+		actions = append(actions, Action{Verb: Reload, Paths: changed})
 	}
 	if now.Hostname != before.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: before.Hostname})
@@ -54,34 +57,38 @@ func DNSBack(trial *Trial) []Action {
 }
 
 // DevicesBack brings the profiles back to the devices that they were active
-// on, for a trial whose checkpoint is lost. touched are the UUIDs that the way
-// back has written or removed (Touched), since NetworkManager may still have
-// the trial's settings on their devices.
-func DevicesBack(before, now Snapshot, touched []string) []Action {
-	had := before.current()
+// on, for a trial whose checkpoint is lost. trial is as for FilesBack; touched
+// are the UUIDs that the way back has written or removed (Touched), since
+// NetworkManager may still have the trial's settings on their devices.
+//
+// A device that somebody had configured without a profile gets the profile that
+// NetworkManager had made up for it, where that is known: it is in memory only,
+// and has the device's addresses from before.
+func DevicesBack(before Snapshot, trial *Trial, now Snapshot, touched []string) []Action {
+	had, madeUp := before.current(), before.madeUp()
 	var actions, mtus []Action
 	for _, d := range now.Devices {
 		was, existed := before.device(d.Name)
 		switch {
-		case !existed && d.Software && !d.External && d.Profile != "":
+		case !existed && d.Software && (d.managed() || trial.made(d.Name)):
 			actions = append(actions, Action{Verb: DeleteDevice, Device: d.Name})
-		case existed && (was.Profile == "" || was.External) && d.Profile != "" && !d.External:
+		case existed && !was.managed() && d.managed() && !slices.Contains(madeUp, was.Profile):
 			actions = append(actions, Action{Verb: Disconnect, Device: d.Name})
 		}
 	}
 	var again []Device
 	for _, was := range before.Devices {
-		if was.Profile == "" || was.External {
-			continue
-		}
 		d, _ := now.device(was.Name)
-		if d.Profile != was.Profile || slices.Contains(touched, was.Profile) {
+		taken := d.managed() || slices.Contains(touched, was.Profile) || trial.made(was.Name)
+		switch {
+		case was.managed() && (d.Profile != was.Profile || slices.Contains(touched, was.Profile)),
+			was.External && taken && slices.Contains(madeUp, was.Profile):
 			again = append(again, was)
 		}
 	}
 	slices.SortStableFunc(again, func(a, b Device) int { return order(had[a.Profile]) - order(had[b.Profile]) })
 	for _, d := range again {
-		actions = append(actions, Action{Verb: Activate, UUID: d.Profile, Name: had[d.Profile].name(), Device: d.Name})
+		actions = append(actions, Action{Verb: Activate, UUID: d.Profile, Name: cmp.Or(had[d.Profile].name(), d.Name), Device: d.Name})
 	}
 	for _, was := range before.Devices {
 		// Activating a profile that names no MTU leaves the trial's.
@@ -90,6 +97,18 @@ func DevicesBack(before, now Snapshot, touched []string) []Action {
 		}
 	}
 	return append(actions, mtus...)
+}
+
+// managed tells a device that has a profile of somebody's.
+func (d Device) managed() bool { return d.Profile != "" && !d.External }
+
+// made tells a device that the trial gave a profile.
+func (t *Trial) made(name string) bool {
+	if t == nil {
+		return false
+	}
+	d, _ := t.device(name)
+	return d.managed()
 }
 
 func order(p profile) int {

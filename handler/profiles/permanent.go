@@ -31,13 +31,14 @@ func (i Interface) is(p profile) bool {
 // between any two actions leaves a node that can be reached: what gains its
 // addresses is on disk for certain before what loses them, controllers before
 // ports. It is done while the checkpoint is still alive, so that it can go back.
-// The Sync at its end is there where nothing else is left to do, too: whoever
+// What others did during the trial is not the trial's, and stays as they left
+// it. The Sync at its end is there where nothing else is left to do, too: whoever
 // began may have died before it.
-func Permanent(before, now Snapshot, held Files, change Change) []Action {
+func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	var actions []Action
-	certain := false
-	for _, p := range inOrder(before, unsaved(before, now)) {
-		if (p.controller() != "" || loses(before, p)) && !certain {
+	had, certain := before.current(), false
+	for _, p := range inOrder(had, unsaved(now, Touched(before, trial, now))) {
+		if (p.controller() != "" || loses(had, p)) && !certain {
 			// NetworkManager flushes only files that were there before, so a
 			// power cut could leave the port and not its controller.
 			actions, certain = append(actions, Action{Verb: Sync}), true
@@ -45,8 +46,10 @@ func Permanent(before, now Snapshot, held Files, change Change) []Action {
 		actions = append(actions, Action{Verb: Save, UUID: p.uuid(), Name: p.name()})
 		certain = certain && !p.isController() && !p.hasIP()
 	}
-	for _, at := range slices.Sorted(maps.Keys(held)) {
-		actions = append(actions, Action{Verb: Write, Path: at, File: held[at]})
+	if trial != nil {
+		for _, at := range slices.Sorted(maps.Keys(trial.Held)) {
+			actions = append(actions, Action{Verb: Write, Path: at, File: trial.Held[at]})
+		}
 	}
 	if change.Hostname != "" && change.Hostname != now.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: change.Hostname})
@@ -54,38 +57,37 @@ func Permanent(before, now Snapshot, held Files, change Change) []Action {
 	return append(actions, Action{Verb: Sync})
 }
 
+// unsaved are those of the profiles that are in memory only.
+func unsaved(now Snapshot, uuids []string) []profile {
+	var found []profile
+	for uuid, p := range now.current() {
+		inMemory := path.Dir(p.path) == RunDir || slices.Contains(now.Unsaved, uuid)
+		if inMemory && slices.Contains(uuids, uuid) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
 // Tidy deletes the profiles that the change makes void: those of interfaces
 // that are to be absent, and others for the interface of a profile that was
 // made permanent, which the next boot might prefer. It comes after the
 // checkpoint was given up: a rollback does not bring inactive profiles back.
-func Tidy(before, now Snapshot, change Change) []Action {
-	saved := map[string]profile{}
-	for uuid, p := range now.profiles(DiskDir) {
-		if old, there := before.profiles(DiskDir)[uuid]; !there || !before.Files[old.path].equal(now.Files[p.path]) {
-			saved[uuid] = p
-		}
-	}
-	void := func(uuid string, p profile) bool {
-		if p.device() == "" {
-			return false
-		}
-		if slices.ContainsFunc(change.Absent, func(i Interface) bool { return i.is(p) }) {
-			return true
-		}
-		if _, is := saved[uuid]; is {
-			return false
-		}
-		for _, s := range saved {
-			if s.device() == p.device() && s.kind() == p.kind() {
-				return true
+func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
+	current, touched := now.current(), Touched(before, trial, now)
+	replaced := func(p profile) bool {
+		for _, uuid := range touched {
+			if saved, there := current[uuid]; there && saved.device() == p.device() && saved.kind() == p.kind() {
+				return !slices.Contains(touched, p.uuid())
 			}
 		}
 		return false
 	}
 	var actions []Action
-	current := now.current()
 	for _, uuid := range slices.Sorted(maps.Keys(current)) {
-		if p := current[uuid]; void(uuid, p) {
+		p := current[uuid]
+		absent := slices.ContainsFunc(change.Absent, func(i Interface) bool { return i.is(p) })
+		if p.device() != "" && (absent || replaced(p)) {
 			actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: p.name()})
 		}
 	}
@@ -95,25 +97,12 @@ func Tidy(before, now Snapshot, change Change) []Action {
 	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
 }
 
-// unsaved are the profiles that the trial has in memory only. One that was
-// there before, and is the same, is somebody else's: it stays where it is.
-func unsaved(before, now Snapshot) []profile {
-	var found []profile
-	for uuid, p := range now.current() {
-		inMemory := path.Dir(p.path) == RunDir || slices.Contains(now.Unsaved, uuid)
-		if inMemory && !before.Files.same(p.path, now.Files) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
 // inOrder: those that lose their addresses come last; controllers before what
 // else there is, and that before ports.
-func inOrder(before Snapshot, all []profile) []profile {
+func inOrder(had map[string]profile, all []profile) []profile {
 	rank := func(p profile) int {
 		switch {
-		case loses(before, p):
+		case loses(had, p):
 			return 4
 		case p.isPort():
 			return 3
@@ -129,6 +118,6 @@ func inOrder(before Snapshot, all []profile) []profile {
 }
 
 // loses tells whether the profile gave its device addresses and does not any more.
-func loses(before Snapshot, p profile) bool {
-	return before.current()[p.uuid()].hasIP() && !p.hasIP()
+func loses(had map[string]profile, p profile) bool {
+	return had[p.uuid()].hasIP() && !p.hasIP()
 }

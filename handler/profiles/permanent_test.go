@@ -1,67 +1,137 @@
 package profiles
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// contentOf is a file's content with little in it.
-func contentOf(uuid, kind, controller, method string) File {
-	content := "[connection]\nid=" + uuid + "\nuuid=" + uuid + "\ntype=" + kind + "\ninterface-name=" + uuid + "\n"
-	if controller != "" {
-		content += "controller=" + controller + "\n"
+func words(actions []Action) []string {
+	var found []string
+	for _, action := range actions {
+		found = append(found, action.String())
 	}
-	return File{Mode: 0o600, Content: []byte(content + "\n[ipv4]\nmethod=" + method + "\n")}
+	return found
 }
 
-func TestPermanentIsFlushedBeforeWhatLosesItsAddresses(t *testing.T) {
-	nic := contentOf("eth0", "ethernet", "", "manual")
-	for name, one := range map[string]struct {
-		before, trial map[string]File
-		want          string
+func TestPermanent(t *testing.T) {
+	saved := func(names ...string) []string {
+		var lines []string
+		for _, name := range names {
+			if name == "sync" {
+				lines = append(lines, name)
+				continue
+			}
+			lines = append(lines, "save profile "+name+" ("+name+")")
+		}
+		return append(lines, "sync")
+	}
+	for sentence, test := range map[string]struct {
+		before, trial []string
+		now           []string // Empty: as in the trial.
+		held          Files
+		change        Change
+		want          []string
 	}{
-		"a bridge takes the NIC": {
-			before: map[string]File{"eth0": nic},
-			trial:  map[string]File{"br0": contentOf("br0", "bridge", "", "manual"), "eth0": contentOf("eth0", "ethernet", "br0", "disabled")},
-			want:   "save br0, sync, save eth0, sync",
-		},
-		"an Open vSwitch bridge takes the NIC, its own interface the address": {
-			before: map[string]File{"eth0": nic},
-			trial: map[string]File{
-				"br-ex": contentOf("br-ex", "ovs-bridge", "", "disabled"), "ovs0": contentOf("ovs0", "ovs-interface", "br-ex", "manual"),
-				"eth0": contentOf("eth0", "ethernet", "br-ex", "disabled"),
-			},
-			want: "save br-ex, sync, save ovs0, sync, save eth0, sync",
-		},
-		"a NIC has another address": {
-			before: map[string]File{"eth0": nic},
-			trial:  map[string]File{"eth0": contentOf("eth0", "ethernet", "", "auto")},
-			want:   "save eth0, sync",
-		},
-		"all of it was done before a crash, but nobody knows whether it was flushed": {
-			before: map[string]File{"eth0": nic},
-			want:   "sync",
-		},
-		"the controller was saved before a crash": {
-			before: map[string]File{"eth0": nic},
-			trial:  map[string]File{"eth0": contentOf("eth0", "ethernet", "br0", "disabled")},
-			want:   "sync, save eth0, sync",
-		},
+		"a trial that changed no profile is flushed all the same: it may have been saved before a crash": {
+			before: []string{"disk eth0 device=eth0"}, trial: []string{"disk eth0 device=eth0"}, want: saved()},
+		"a changed profile is saved": {
+			before: []string{"disk eth0 device=eth0 ip=192.0.2.1/24"},
+			trial:  []string{"disk eth0 device=eth0 ip=192.0.2.1/24", "run eth0 device=eth0 ip=192.0.2.2/24 shadow=disk:eth0.nmconnection"},
+			want:   saved("eth0")},
+		"what gains its addresses comes before what loses them": {
+			before: []string{"disk a device=a ip=192.0.2.1/24"},
+			trial:  []string{"disk a device=a ip=192.0.2.1/24", "run a device=a controller=z", "run z device=z type=bridge ip=192.0.2.1/24"},
+			want:   saved("z", "sync", "a")},
+		"also where the controller is what loses them": {
+			before: []string{"disk br0 device=br0 type=bridge ip=192.0.2.1/24", "disk eth0 device=eth0 controller=br0"},
+			trial: []string{"disk br0 device=br0 type=bridge ip=192.0.2.1/24", "disk eth0 device=eth0 controller=br0",
+				"run br0 device=br0 type=bridge", "run eth0 device=eth0 ip=192.0.2.1/24"},
+			want: saved("eth0", "sync", "br0")},
+		"controllers come before their ports, and a bond in a bridge after that and before its own": {
+			trial: []string{"run a device=a controller=m type=ethernet", "run m device=m controller=z type=bond", "run z device=z type=bridge"},
+			want:  saved("z", "sync", "m", "sync", "a")},
+		"what was in memory before and is the same is somebody else's": {
+			before: []string{"run initrd device=eth0 ip=192.0.2.1/24"},
+			trial:  []string{"run initrd device=eth0 ip=192.0.2.1/24", "run eth1 device=eth1"},
+			want:   saved("eth1")},
+		"what was in memory before and was changed is saved": {
+			before: []string{"run initrd device=eth0 ip=192.0.2.1/24"},
+			trial:  []string{"run initrd device=eth0 ip=192.0.2.2/24"},
+			want:   saved("initrd")},
+		"what somebody else put into memory during the probes is not": {
+			before: []string{"disk eth0 device=eth0"},
+			trial:  []string{"disk eth0 device=eth0", "run eth1 device=eth1"},
+			now:    []string{"disk eth0 device=eth0", "run eth1 device=eth1", "run vpn device=tun0"},
+			want:   saved("eth1")},
+		"a profile that NetworkManager made up is nobody's": {
+			trial: []string{"run docker0 device=docker0 type=bridge generated=true"}, want: saved()},
+		"done again it has only the rest to save": {
+			before: []string{"disk eth0 device=eth0 ip=192.0.2.1/24"},
+			trial: []string{"disk eth0 device=eth0 ip=192.0.2.1/24", "run eth0 device=eth0 controller=br0",
+				"run br0 device=br0 type=bridge ip=192.0.2.1/24"},
+			now: []string{"disk eth0 device=eth0 ip=192.0.2.1/24", "run eth0 device=eth0 controller=br0",
+				"disk br0 device=br0 type=bridge ip=192.0.2.1/24"},
+			want: saved("sync", "eth0")},
+		"held global DNS is written for the next boot": {
+			held: Files{DNSFile: {Mode: 0o600, Content: []byte("new")}},
+			want: []string{"write " + DNSFile, "sync"}},
+		"the next boot's hostname is set": {
+			change: Change{Hostname: "node-9"}, want: []string{`set-hostname to "node-9"`, "sync"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			before, now := Snapshot{Files: Files{}}, Snapshot{Files: Files{}}
-			for uuid, file := range one.before {
-				before.Files[DiskDir+"/"+uuid], now.Files[DiskDir+"/"+uuid] = file, file
+		t.Run(sentence, func(t *testing.T) {
+			trial := &Trial{Snapshot: drawnNode(test.trial...), Held: test.held}
+			now := trial.Snapshot
+			if test.now != nil {
+				now = drawnNode(test.now...)
 			}
-			for uuid, file := range one.trial {
-				now.Files[RunDir+"/"+uuid] = file
+			if diff := cmp.Diff(test.want, words(Permanent(drawnNode(test.before...), trial, now, test.change))); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
 			}
-			var got []string
-			for _, a := range Permanent(before, now, nil, Change{}) {
-				got = append(got, strings.TrimSpace(string(a.Verb)+" "+a.UUID))
-			}
-			if all := strings.Join(got, ", "); all != one.want {
-				t.Errorf("%s, want %s", all, one.want)
+		})
+	}
+}
+
+func TestTidy(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		before, trial, now []string
+		change             Change
+		want               []string
+	}{
+		"a change that makes nothing void deletes nothing": {
+			before: []string{"disk eth0 device=eth0 ip=192.0.2.1/24"},
+			trial:  []string{"disk eth0 device=eth0 ip=192.0.2.1/24", "run eth0 device=eth0 ip=192.0.2.2/24"},
+			now:    []string{"disk eth0 device=eth0 ip=192.0.2.2/24"}},
+		"all profiles of an absent interface go, the inactive ones too": {
+			before: []string{"disk a device=eth3", "disk b device=eth3", "disk c device=eth4"},
+			trial:  []string{"disk a device=eth3", "disk b device=eth3", "disk c device=eth4"},
+			now:    []string{"disk a device=eth3", "disk b device=eth3", "disk c device=eth4"},
+			change: Change{Absent: []Interface{{Name: "eth3"}}},
+			want:   []string{"delete profile a (a)", "delete profile b (b)", "sync"}},
+		"an absent OVS bridge does not take the interface of its name": {
+			before: []string{"disk a device=ovs0 type=ovs-bridge", "disk b device=ovs0 type=ovs-interface"},
+			trial:  []string{"disk a device=ovs0 type=ovs-bridge", "disk b device=ovs0 type=ovs-interface"},
+			now:    []string{"disk a device=ovs0 type=ovs-bridge", "disk b device=ovs0 type=ovs-interface"},
+			change: Change{Absent: []Interface{{Name: "ovs0", Type: "ovs-bridge"}}},
+			want:   []string{"delete profile a (a)", "sync"}},
+		"another profile for the interface of a saved one goes": {
+			before: []string{"disk a device=eth3", "disk b device=eth3"},
+			trial:  []string{"disk a device=eth3", "disk b device=eth3", "run a device=eth3 ip=192.0.2.3/24"},
+			now:    []string{"disk a device=eth3 ip=192.0.2.3/24", "disk b device=eth3"},
+			want:   []string{"delete profile b (b)", "sync"}},
+		"another kind of profile for it stays": {
+			before: []string{"disk a device=eth3 type=ethernet", "disk b device=eth3 type=pppoe"},
+			trial:  []string{"disk a device=eth3 type=ethernet", "disk b device=eth3 type=pppoe", "run a device=eth3 type=ethernet ip=192.0.2.3/24"},
+			now:    []string{"disk a device=eth3 type=ethernet ip=192.0.2.3/24", "disk b device=eth3 type=pppoe"}},
+		"a profile for no certain interface stays": {
+			before: []string{"disk any"}, trial: []string{"disk any", "run eth3 device=eth3"}, now: []string{"disk any", "disk eth3 device=eth3"},
+			change: Change{Absent: []Interface{{Name: ""}}}, want: []string{"sync"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			trial := &Trial{Snapshot: drawnNode(test.trial...)}
+			got := words(Tidy(drawnNode(test.before...), trial, drawnNode(test.now...), test.change))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
 			}
 		})
 	}

@@ -98,6 +98,18 @@ func (s Snapshot) current() map[string]profile {
 	return all
 }
 
+// madeUp are the UUIDs of the profiles that NetworkManager made up for what
+// somebody else configured.
+func (s Snapshot) madeUp() []string {
+	var found []string
+	for at, file := range s.Files {
+		if k := parse(file.Content); isProfile(at) && k.madeUp() {
+			found = append(found, k.uuid())
+		}
+	}
+	return found
+}
+
 func (s Snapshot) device(name string) (Device, bool) {
 	for _, d := range s.Devices {
 		if d.Name == name {

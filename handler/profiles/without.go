@@ -15,6 +15,9 @@ import (
 // (an initrd makes such); only a controller goes that loses all its ports, since
 // it would keep the addresses of what it loses.
 //
+// So what a trial has made anew stays too where the checkpoint is lost, until
+// the next boot.
+//
 // What is taken for a trial's though it is somebody else's: an edit of a profile
 // on disk that was made in memory only (nmcli connection modify --temporary).
 // The profile on disk stays as it is in any case.

@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,7 +10,8 @@ import (
 )
 
 // drawnNode is a snapshot from lines like "run eth0 shadow=eth0.nmconnection
-// controller=br0 type=bridge" and "device eth0 profile=eth0"; a profile's UUID is
+// controller=br0 type=bridge ip=192.0.2.1/24" and "device eth0 profile=eth0
+// software=yes mtu=1400"; a profile's UUID is
 // its name.
 func drawnNode(lines ...string) Snapshot {
 	now := Snapshot{Files: Files{}}
@@ -21,7 +23,9 @@ func drawnNode(lines ...string) Snapshot {
 			says[key] = value
 		}
 		if words[0] == "device" {
-			now.Devices = append(now.Devices, Device{Name: words[1], Profile: says["profile"], External: says["external"] != ""})
+			mtu, _ := strconv.Atoi(says["mtu"])
+			now.Devices = append(now.Devices, Device{Name: words[1], Profile: says["profile"], External: says["external"] != "",
+				Software: says["software"] != "", MTU: mtu})
 			continue
 		}
 		content := fmt.Sprintf("[connection]\nid=%s\nuuid=%[1]s\ntype=%s\n", words[1], says["type"])
@@ -29,6 +33,9 @@ func drawnNode(lines ...string) Snapshot {
 			if says[key] != "" {
 				content += name + "=" + says[key] + "\n"
 			}
+		}
+		if says["ip"] != "" {
+			content += "[ipv4]\nmethod=manual\naddress1=" + says["ip"] + "\n"
 		}
 		dir := DiskDir
 		if words[0] == "run" {

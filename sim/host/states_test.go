@@ -62,13 +62,14 @@ func (n *node) apply(t *testing.T, desired state.State) error {
 	if err != nil {
 		return err
 	}
-	if err := b.all(profiles.Permanent(before, n.host.Profiles(), held, change)); err != nil {
+	trial := &profiles.Trial{Snapshot: n.host.Profiles(), Held: held}
+	if err := b.all(profiles.Permanent(before, trial, trial.Snapshot, change)); err != nil {
 		return err
 	}
 	if err := b.Commit(t.Context(), made); err != nil {
 		return err
 	}
-	return b.all(profiles.Tidy(before, n.host.Profiles(), change))
+	return b.all(profiles.Tidy(before, trial, n.host.Profiles(), change))
 }
 
 func (b blocking) all(actions []profiles.Action) error {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/godbus/dbus/v5"
 	"github.com/vishvananda/netlink"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
-	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // reloadConfiguration is NetworkManager's flag of Reload for its configuration.
@@ -49,7 +49,7 @@ func (m *systemBus) do(ctx context.Context, action profiles.Action) error {
 		method := map[profiles.Verb]string{profiles.Save: ".Save", profiles.Delete: ".Delete"}[action.Verb]
 		return m.call(ctx, answerWithin, path, connectionName+method).Err
 	case profiles.Reload:
-		return m.call(ctx, answerWithin, settingsPath, settingsName+".ReloadConnections").Err
+		return m.reload(ctx, action.Paths)
 	case profiles.ReloadDNS:
 		return m.call(ctx, answerWithin, nmPath, nmName+".Reload", reloadConfiguration).Err
 	case profiles.SetHostname:
@@ -67,6 +67,22 @@ func (m *systemBus) do(ctx context.Context, action profiles.Action) error {
 		return m.disconnect(ctx, path)
 	}
 	return fmt.Errorf("nobody knows how to %s", action.Verb)
+}
+
+// reload has the profiles at paths read again, or all.
+func (m *systemBus) reload(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return m.call(ctx, answerWithin, settingsPath, settingsName+".ReloadConnections").Err
+	}
+	var all bool
+	var failed []string
+	if err := m.call(ctx, answerWithin, settingsPath, settingsName+".LoadConnections", paths).Store(&all, &failed); err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("NetworkManager does not understand %s", strings.Join(failed, ", "))
+	}
+	return nil
 }
 
 // connection finds a profile. ErrGone: there is none.
@@ -109,33 +125,6 @@ func (m *systemBus) disconnect(ctx context.Context, path dbus.ObjectPath) error 
 		return nil
 	}
 	return m.call(ctx, answerWithin, path, deviceName+".Disconnect").Err
-}
-
-// deleteAbsent deletes the software interfaces that desired wants absent and
-// that are still there: nmstate deactivates them in memory-only mode, and then
-// NetworkManager takes away those that it made itself.
-func (m *systemBus) deleteAbsent(ctx context.Context, desired state.State) error {
-	for _, one := range desired.Interfaces() {
-		if !one.IsAbsent() || one.Type == "ethernet" {
-			continue
-		}
-		path, err := m.device(ctx, one.Name)
-		if errors.Is(err, backend.ErrGone) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("looking for %s, which is to be absent: %w", one.Name, err)
-		}
-		var capabilities uint32
-		err = m.property(ctx, path, deviceName, "Capabilities", &capabilities)
-		if err == nil && capabilities&capabilitySoftware != 0 {
-			err = m.call(ctx, answerWithin, path, deviceName+".Delete").Err
-		}
-		if err != nil && !errors.Is(err, backend.ErrGone) {
-			return fmt.Errorf("deleting %s, which is to be absent: %w", one.Name, err)
-		}
-	}
-	return nil
 }
 
 func setMTU(name string, mtu int) error {

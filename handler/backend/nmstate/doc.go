@@ -10,7 +10,9 @@
 //	    │  ◄── report on stdout ───────────    │ may block for minutes
 //	    │       killed when ctx ends           ▼
 //	    └─ watches ─ D-Bus ─► NetworkManager: checkpoint ── undoes by itself
+//	    └─ puts DNSFile back whenever NetworkManager writes it
 //	  Commit, Rollback, Pending, Instance ─ D-Bus ─┘
+//	  Profiles, Do ── D-Bus, and files in /etc, /run and /var
 //	  Revert ── nmstate-revert (helper process), pure
 //
 // # Why so
@@ -19,6 +21,14 @@
 // name; so it runs in a child that may be killed, and the name is read off
 // D-Bus as soon as the checkpoint is there. The child dies with the handler.
 // A killed apply is safe because its checkpoint stays armed.
+//
+// # What a trial is
+//
+// nmstate's memory-only mode has the profiles in /run, where a power cut forgets
+// them. It differs from the mode that writes to disk in what is to be absent, and
+// Apply makes up for that: nmstate is told what absence means for ports and for
+// what stands on an interface (state.SpellOutAbsence), and software interfaces
+// that no profile made are deleted when it is done, under its checkpoint.
 //
 // # Without the revert helper
 //
