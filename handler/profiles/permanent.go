@@ -37,13 +37,14 @@ func (i Interface) is(p profile) bool {
 func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	var actions []Action
 	had, certain := before.current(), false
-	for _, p := range inOrder(before, unsaved(now, Touched(before, trial, now))) {
-		if loses := p.isPort() || had[p.uuid()].hasIP() && !p.hasIP(); loses && !certain {
+	for _, p := range inOrder(had, unsaved(now, Touched(before, trial, now))) {
+		if (p.controller() != "" || loses(had, p)) && !certain {
 			// NetworkManager flushes only files that were there before, so a
 			// power cut could leave the port and not its controller.
 			actions, certain = append(actions, Action{Verb: Sync}), true
 		}
 		actions = append(actions, Action{Verb: Save, UUID: p.uuid(), Name: p.name()})
+		certain = certain && !p.isController() && !p.hasIP()
 	}
 	if trial != nil {
 		for _, at := range slices.Sorted(maps.Keys(trial.Held)) {
@@ -96,31 +97,27 @@ func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
 }
 
-// inOrder: those that gain addresses, then those that keep what they have, then
-// those that lose them; controllers before ports among equals.
-func inOrder(before Snapshot, all []profile) []profile {
-	was := before.current()
+// inOrder: those that lose their addresses come last; controllers before what
+// else there is, and that before ports.
+func inOrder(had map[string]profile, all []profile) []profile {
 	rank := func(p profile) int {
-		had := was[p.uuid()].keyfile.hasIP()
-		switch has := p.hasIP(); {
-		case has && !had:
-			return 0
-		case had && !has:
-			return 2
-		}
-		return 1
-	}
-	ports := func(p profile) int {
 		switch {
+		case loses(had, p):
+			return 4
 		case p.isPort():
-			return 2
-		case p.isController():
+			return 3
+		case p.isController() && p.controller() == "":
 			return 0
+		case p.isController():
+			return 1
 		}
-		return 1
+		return 2
 	}
-	slices.SortFunc(all, func(a, b profile) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(ports(a), ports(b)), cmp.Compare(a.uuid(), b.uuid()))
-	})
+	slices.SortFunc(all, func(a, b profile) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.uuid(), b.uuid())) })
 	return all
+}
+
+// loses tells whether the profile gave its device addresses and does not any more.
+func loses(had map[string]profile, p profile) bool {
+	return had[p.uuid()].hasIP() && !p.hasIP()
 }

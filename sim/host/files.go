@@ -129,6 +129,12 @@ func (h *Host) Unsynced() []string {
 	return found
 }
 
-// Unsaved are the paths in /run of profiles that the next boot would not find,
-// for oracles.
-func (h *Host) Unsaved() []string { return slices.Sorted(maps.Keys(h.files.run)) }
+// Unsaved are the paths of what NetworkManager has and the next boot would not
+// find: profiles in /run, and global DNS; for oracles.
+func (h *Host) Unsaved() []string {
+	found := slices.Sorted(maps.Keys(h.files.run))
+	if h.nm.running && !same(h.settings.dns, h.readDNS()) {
+		found = append(found, profiles.DNSFile)
+	}
+	return found
+}

@@ -140,6 +140,10 @@ func fileUUID(file profiles.File) string { return lineOf(file, "uuid=") }
 // another one may say the same. Empty for a file that is none.
 func Meaning(file profiles.File) string { return lineOf(file, meaningKey) }
 
+// Device of a profile's file, and what it is a port of, for oracles.
+func Device(file profiles.File) string     { return lineOf(file, "interface-name=") }
+func Controller(file profiles.File) string { return lineOf(file, "controller=") }
+
 func lineOf(file profiles.File, key string) string {
 	for line := range strings.Lines(string(file.Content)) {
 		if value, ok := strings.CutPrefix(line, key); ok && strings.HasSuffix(value, "\n") {

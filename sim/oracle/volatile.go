@@ -64,7 +64,7 @@ func sameMeaning(a, b profiles.File) bool {
 // the trial is in place.
 type held struct{}
 
-func (held) Name() string { return "held" }
+func (held) Name() string { return volatile{}.Name() }
 
 func (held) Observe(f *Facts, e Event) error {
 	if _, is := e.What.(JournalSaved); !is {
@@ -121,15 +121,18 @@ func (exact) Observe(f *Facts, e Event) error {
 	return nil
 }
 
-// permanent: the checkpoint of a proven trial is given up only when a power cut
-// would leave all of the trial, and the journal is closed only when nothing is
-// left to be synced.
+// permanent: a proven trial is made permanent so that a power cut leaves a node that
+// can be reached: no port is on disk before its controller is there for certain,
+// the checkpoint is given up only when a power cut would leave all of the trial, and
+// the journal is closed only when nothing is left to be synced.
 type permanent struct{}
 
 func (permanent) Name() string { return "permanent" }
 
 func (permanent) Observe(f *Facts, e Event) error {
 	switch what := e.What.(type) {
+	case DiskWritten:
+		return portBeforeController(f, e.Node, what.Path)
 	case Committing:
 		entry := f.Journal(e.Node)
 		if entry == nil || !entry.Transaction.Proven || entry.Transaction.Checkpoint != what.ID {
@@ -138,7 +141,7 @@ func (permanent) Observe(f *Facts, e Event) error {
 		disk := f.Disk(e.Node)
 		unsaved := slices.DeleteFunc(slices.Clone(disk.Unsaved), func(at string) bool {
 			_, had := disk.Armed[at]
-			return had
+			return had && path.Dir(at) == profiles.RunDir
 		})
 		switch {
 		case len(unsaved) > 0:
@@ -155,4 +158,30 @@ func (permanent) Observe(f *Facts, e Event) error {
 		}
 	}
 	return nil
+}
+
+func portBeforeController(f *Facts, node, at string) error {
+	if path.Dir(at) != profiles.DiskDir {
+		return nil
+	}
+	disk := f.Disk(node)
+	on := host.Controller(disk.Now[at])
+	entry := f.Journal(node)
+	if on == "" || entry == nil || !entry.Transaction.Proven || entry.Transaction.Phase != txn.Committing {
+		return nil
+	}
+	known := false
+	for other, file := range disk.Now {
+		if host.Device(file) != on {
+			continue
+		}
+		known = true
+		if path.Dir(other) == profiles.DiskDir && !slices.Contains(disk.Unsynced, other) {
+			return nil
+		}
+	}
+	if !known {
+		return nil // Somebody else makes it.
+	}
+	return fmt.Errorf("%s is a port of %s and is on disk before that is for certain", at, on)
 }
