@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 )
 
 // FilesBack puts the files back that the trial has touched, byte for byte, and
@@ -25,7 +26,7 @@ func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 			continue
 		case stays:
 			actions = append(actions, Action{Verb: Write, Path: at, File: file})
-		case at == DNSFile || slices.Contains(mine, uuidAt(at, now.Files)):
+		case isOurs(at, mine, now.Files):
 			actions = append(actions, Action{Verb: Remove, Path: at})
 		default:
 			continue // Somebody else's, since a moment ago.
@@ -149,6 +150,8 @@ func target(before Snapshot, trial *Trial, seen Snapshot) (want Files, mine []st
 	for _, at := range paths(before.Files, seen.Files) {
 		from := seen.Files
 		switch uuid := uuidAt(at, before.Files, seen.Files); {
+		case isUnfinished(at):
+			from = before.Files
 		case at == DNSFile || slices.Contains(mine, uuid):
 			from = before.Files
 		case isProfile(at) && uuid == "":
@@ -159,6 +162,19 @@ func target(before Snapshot, trial *Trial, seen Snapshot) (want Files, mine []st
 		}
 	}
 	return want, mine
+}
+
+// isOurs tells whether a file that is not to be there is the trial's.
+func isOurs(at string, mine []string, now Files) bool {
+	return at == DNSFile || isUnfinished(at) || slices.Contains(mine, uuidAt(at, now))
+}
+
+// isUnfinished tells a file that NetworkManager was writing when the power went:
+// it writes beside a profile and renames, so nobody reads it any more.
+func isUnfinished(at string) bool {
+	const ending = ".nmconnection"
+	_, random, found := strings.Cut(path.Base(at), ending+".")
+	return found && isProfile(at) && len(random) == len("XXXXXX")
 }
 
 // uuidAt is the UUID of the profile at a path, in the first of the files that

@@ -163,3 +163,24 @@ func TestDevicesBack(t *testing.T) {
 		t.Errorf("without a picture of the trial what is new and has a profile is the trial's: %v", words(got))
 	}
 }
+
+func TestWhatNetworkManagerWasWritingWhenThePowerWentIsRemoved(t *testing.T) {
+	before := drawnNode("disk eth0 device=eth0 ip=192.0.2.1/24")
+	for sentence, content := range map[string]string{
+		"an empty file": "",
+		"a whole one":   "[connection]\nid=eth0\nuuid=eth0\ninterface-name=eth0\n",
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			now := drawnNode("disk eth0 device=eth0 ip=192.0.2.1/24")
+			now.Files[DiskDir+"/eth0.nmconnection.1L9DZ3"] = File{Mode: 0o600, Content: []byte(content)}
+			now.Files[DiskDir+"/eth0.nmconnection.bak"] = File{Mode: 0o600} // A person's.
+			want := []string{"remove " + DiskDir + "/eth0.nmconnection.1L9DZ3", "sync", "reload"}
+			if diff := cmp.Diff(want, words(FilesBack(before, nil, now, now))); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			if lines := Differences(before, nil, now, now); len(lines) != 1 {
+				t.Errorf("differences: %q, want that file", lines)
+			}
+		})
+	}
+}

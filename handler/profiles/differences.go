@@ -3,7 +3,6 @@ package profiles
 import (
 	"fmt"
 	"path"
-	"slices"
 )
 
 // Differences are how a node that was taken back differs from before, one line
@@ -16,7 +15,7 @@ func Differences(before Snapshot, trial *Trial, seen, now Snapshot) []string {
 		was, wanted := want[at]
 		is, there := now.Files[at]
 		switch {
-		case want.same(at, now.Files), !wanted && at != DNSFile && !slices.Contains(mine, uuidAt(at, now.Files)):
+		case want.same(at, now.Files), !wanted && !isOurs(at, mine, now.Files):
 		case !wanted:
 			lines = append(lines, fmt.Sprintf("%s is there, and was not", at))
 		case !there:
