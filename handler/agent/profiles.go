@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -13,6 +14,13 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+const (
+	// tidyAttempts and tidyInterval are how often, and how long apart, it is
+	// tried to delete what a change makes void.
+	tidyAttempts = 3
+	tidyInterval = time.Second
 )
 
 // commit makes the trial permanent: on disk first, while the checkpoint can
@@ -32,7 +40,11 @@ func (a *Agent) commit(ctx context.Context, entry journal.Entry) txn.Event {
 			return txn.CommitFailed{Message: err.Error(), Gone: errors.Is(err, backend.ErrGone)}
 		}
 	}
-	if err := a.tidy(ctx, entry, change); err != nil {
+	err = a.tidy(ctx, entry, change)
+	for try := 1; err != nil && try < tidyAttempts && a.Clock.Wait(ctx, nil, tidyInterval); try++ {
+		err = a.tidy(ctx, entry, change) // What was deleted may not be flushed.
+	}
+	if err != nil {
 		// The change is in place and stays. What is left of a void profile may
 		// come up at the next boot; then it is drift, and corrected.
 		logf.FromContext(ctx).Error(err, "cannot delete the profiles that the change makes void")

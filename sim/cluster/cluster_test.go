@@ -156,3 +156,34 @@ func BenchmarkQuietHour(b *testing.B) {
 		b.ReportMetric(float64(w.Calls()), "calls/op")
 	}
 }
+
+// As in the field: after a boot a kubelet knows no pod but static ones until it
+// has reached the API server; a container that ends it restarts by itself.
+func TestAHandlerRunsAfterABootOnlyOnceItsNodeHasReachedTheAPIServer(t *testing.T) {
+	b := newBench(t, 1, 1, cluster.Distributed)
+	n := b.Nodes()[0]
+	run := func(d time.Duration) {
+		t.Helper()
+		if err := b.World.RunFor(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut := func(away bool) { network.Effects{Cluster: b.Network}.Partition(n.Name, away, away) }
+	run(time.Minute)
+	cut(true)
+	n.KillHandler()
+	run(time.Minute)
+	if !n.HandlerRuns() {
+		t.Error("nobody restarts the container")
+	}
+	n.Reboot(30 * time.Second)
+	run(10 * time.Minute)
+	if n.HandlerRuns() {
+		t.Error("a handler runs that nobody has asked for")
+	}
+	cut(false)
+	run(time.Minute)
+	if !n.HandlerRuns() {
+		t.Error("the handler does not run, although the API server is reached")
+	}
+}

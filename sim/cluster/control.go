@@ -52,3 +52,6 @@ func (n *Node) ReplaceHandler() {
 	p.Kill()
 	n.newPod()()
 }
+
+// HandlerRuns tells whether the node's handler has a process.
+func (n *Node) HandlerRuns() bool { return n.handler != nil }

@@ -6,10 +6,14 @@
 // (Backend, Keeper, Journal, Boot), each of whose calls goes through
 // world.Process.Call.
 //
-//	Backend.Apply ─► settings (profiles on disk) ─► activation ─► kernel ◄─ by hand, PutBack
+//	Backend.Apply ─► settings (its memory, /run)  ─► activation ─► kernel ◄─ by hand, PutBack
 //	                     ▲            ▲                              │
 //	   checkpoint ───────┘ rollback   └── NetworkManager's start     ├─► Links, Routes (network)
 //	   (its own timer)                     and the carrier           └─► OnChange (watcher)
+//
+// Files are in layers: the disk, which the next boot reads, and of which a power
+// cut may take back what was not synced; /run, which the next NetworkManager
+// reads, and no boot; NetworkManager's memory. Backend.Do is the way from one to another.
 //
 // What it owns: which settings lead to which kernel, what NetworkManager drops
 // in passing (hack/adr/0007), when a checkpoint ends. It never decides who

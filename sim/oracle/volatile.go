@@ -91,8 +91,9 @@ func (exact) Name() string { return "exact" }
 
 func (exact) Observe(f *Facts, e Event) error {
 	what, is := e.What.(JournalClosed)
-	if !is || what.Record.Last == nil || !f.Has(e.Node) || f.Node(e.Node).Trial == nil {
-		return nil
+	t := f.Node(e.Node).Trial
+	if !is || what.Record.Last == nil || !f.Has(e.Node) || t == nil || t.Entry != nil && len(t.Entry.Correction) > 0 {
+		return nil // What is recorded last is not a correction's.
 	}
 	switch what.Record.Last.Result {
 	case v1.TransactionRolledBack, v1.TransactionSuperseded:

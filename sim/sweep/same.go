@@ -97,7 +97,8 @@ func difference(want, got string) []string {
 // no answer in its time: a probe, or a person, who is asked once by a scenario and
 // is not there for the second try.
 func isLost(message string) bool {
-	return strings.HasPrefix(message, "probing for ") || strings.HasPrefix(message, "not confirmed within ")
+	return strings.HasPrefix(message, "probing for ") || strings.HasPrefix(message, "not confirmed within ") ||
+		strings.Contains(message, "as once before: it is not tried again")
 }
 
 // lost are the enactments that say so.
