@@ -144,9 +144,10 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 	} else {
 		status.AppliedHash, status.AppliedSources = "", nil
 	}
-	// A change that is still taken back: the node is not there yet, and who waits
-	// for it (desired.Decide) must not be told so.
-	atCommitted = atCommitted && !a.machine.Running()
+	// A change that is still taken back, be it one that an earlier process left:
+	// the node is not there yet, and who waits for it (desired.Decide) must not be
+	// told so.
+	atCommitted = atCommitted && !a.machine.Running() && !a.isLeft()
 	if atCommitted || (last != nil && last.Generation == nns.Generation && last.Result != v1.TransactionSuperseded) {
 		status.ObservedGeneration = nns.Generation
 	}
