@@ -24,8 +24,9 @@ control-plane: ## Find, fetch or build kube-apiserver and etcd (building takes 1
 	@hack/build.sh control-plane
 	@bin/control-plane programs
 
-noderoot: ## Make the root file system of lab nodes, with NetworkManager 1.52 (Debian; needs root).
-	@hack/noderoot.sh
+noderoot: ## Make the root file systems of lab nodes, with NetworkManager 1.52 and 1.42 (Debian; needs root).
+	@hack/noderoot.sh 1.52
+	@hack/noderoot.sh 1.42
 
 images: ## Build the images of handler and controllers, in docker or podman where one answers (Linux).
 	@hack/images.sh

@@ -42,7 +42,9 @@ type bench struct {
 	bin, revertHelper string
 	repeats           int
 	only              string
-	began             time.Time
+	// changes and endings are parts of names, for trials.
+	changes, endings, nm string
+	began                time.Time
 
 	cluster *cluster.Cluster
 	audit   string
@@ -69,7 +71,10 @@ func run(ctx context.Context) int {
 	flag.StringVar(&b.bin, "bin", "bin", "folder with the programs handler, controllers and bench")
 	flag.StringVar(&b.revertHelper, "revert-helper", os.Getenv("NMSTATE_REVERT"), "program nmstate-revert (default: environment NMSTATE_REVERT)")
 	flag.IntVar(&b.repeats, "n", 5, "how often an apply is repeated; the tables have medians")
-	flag.StringVar(&b.only, "only", "", "apply, requests, outage, quiet or scale; empty: all")
+	flag.StringVar(&b.only, "only", "", "apply, requests, outage, quiet, scale or trials; empty: all but trials")
+	flag.StringVar(&b.changes, "changes", "", "with trials: only changes whose names have one of these parts, comma between")
+	flag.StringVar(&b.endings, "endings", "", "with trials: only endings whose names have one of these parts, comma between")
+	flag.StringVar(&b.nm, "nm", "", "with trials: only the node with this NetworkManager, 1.42 or 1.52")
 	flag.Parse()
 	release, err := cluster.Claim(ctx, labName)
 	if err != nil {
@@ -77,7 +82,11 @@ func run(ctx context.Context) int {
 		return exitFailed
 	}
 	defer release()
-	if b.only != partScale {
+	switch b.only {
+	case partScale:
+	case partTrials:
+		err = b.trials(ctx)
+	default:
 		err = b.measureAndCleanUp(ctx)
 	}
 	if err == nil && (b.only == "" || b.only == partScale) {

@@ -123,7 +123,11 @@ func TestWhatTheHandlerMayDoOnItsHost(t *testing.T) {
 			mounted = append(mounted, volume.HostPath.Path)
 		}
 	}
-	if want := []string{"/run/dbus", "/var/lib/kubernetes-nmstate"}; !slices.Equal(mounted, want) {
+	want := []string{
+		"/run/dbus", "/var/lib/kubernetes-nmstate",
+		"/etc/NetworkManager/system-connections", "/run/NetworkManager", "/var/lib/NetworkManager",
+	}
+	if !slices.Equal(mounted, want) {
 		t.Errorf("host folders %v, want %v", mounted, want)
 	}
 	security := pod.Containers[0].SecurityContext

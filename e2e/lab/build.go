@@ -18,13 +18,12 @@ import (
 
 // build makes everything in an empty folder.
 func (l *Lab) build(ctx context.Context) error {
-	nm, base, err := l.chooseNM(ctx)
-	if err != nil {
-		return err
-	}
 	l.rec = &record{
-		Name: l.opts.Name, Topology: l.opts.Topology, NM: nm, Base: base,
+		Name: l.opts.Name, Topology: l.opts.Topology, Bases: map[string]string{}, Disk: l.opts.Disk,
 		NMLogLevel: l.opts.NMLogLevel, Binds: l.binds(), AuditLog: l.opts.AuditLog,
+	}
+	if err := l.chooseNM(ctx); err != nil {
+		return err
 	}
 	if l.opts.Handler != "" {
 		l.rec.Handler = append([]string{l.opts.Handler}, l.opts.HandlerArgs...)
@@ -133,8 +132,12 @@ func (n *Node) boot(ctx context.Context) error {
 	if err := os.MkdirAll(n.dir(), 0o755); err != nil {
 		return fmt.Errorf("making the node's folder: %w", err)
 	}
+	first, err := n.makeDisk(ctx)
+	if err != nil {
+		return err
+	}
 	spec := nodeSpec{
-		Name: n.Name, Base: n.lab.rec.Base, Binds: n.lab.rec.Binds,
+		Name: n.Name, Base: n.lab.rec.Bases[n.nm()], Binds: n.lab.rec.Binds,
 		Handler: n.lab.rec.Handler, NMLogLevel: n.lab.rec.NMLogLevel,
 	}
 	for _, nic := range n.spec.NICs {
@@ -148,7 +151,7 @@ func (n *Node) boot(ctx context.Context) error {
 		return err
 	}
 	// The clone has come back, but for an instant its argv is still ours.
-	err := n.lab.until(ctx, "the node's process", func() (bool, error) {
+	err = n.lab.until(ctx, "the node's process", func() (bool, error) {
 		_, err := findOne(roleNode, n.dir())
 		return err == nil, err
 	})
@@ -160,7 +163,10 @@ func (n *Node) boot(ctx context.Context) error {
 			return err
 		}
 	}
-	return n.lab.awaitReady(ctx, roleNode, n.dir())
+	if err := n.lab.awaitReady(ctx, roleNode, n.dir()); err != nil || !first {
+		return err
+	}
+	return n.Sync() // its installation is over
 }
 
 // plan completes a NIC with what its switch offers.

@@ -15,7 +15,7 @@ import (
 
 // request is one line of JSON to a process of the lab; the answer is one line.
 type request struct {
-	Verb   string `json:"verb"` // wait, status, start, stop, kill, restart, api
+	Verb   string `json:"verb"` // wait, status, start, stop, kill, restart, api, freeze
 	Target string `json:"target,omitempty"`
 }
 
@@ -27,8 +27,9 @@ type response struct {
 // UnitStatus is what runs in a node or in the fabric.
 type UnitStatus struct {
 	Name string `json:"name"`
-	// State is running, stopped, exited (its last end is in Reason) or waiting
-	// (between two starts after a crash).
+	// State is running, stopped, exited (its last end is in Reason), waiting
+	// (between two starts after a crash) or held (not before the API server has
+	// answered, see kubelet.go; why it has not is in Reason).
 	State    string `json:"state"`
 	PID      int    `json:"pid,omitempty"` // in the pid namespace of the node
 	Restarts int    `json:"restarts"`

@@ -20,6 +20,11 @@
 //	 │ error, Ctrl-C
 //	 └──► Down (also the first step of Up)
 //
+// The lab is meant to be as unkind as the field. After a boot of its node the
+// handler starts only once the node has reached the API server (kubelet.go); a
+// power cut may take what was not synced (disk.go). Where it is kinder, the list
+// in docs/deployment-local-cluster.md says so.
+//
 // Binaries that call Up must call Child first in main or TestMain: the long-lived
 // processes are the same executable, started again.
 package lab

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -107,6 +108,7 @@ func TestUpThatFailsLeavesNothingAndSaysWhy(t *testing.T) {
 		"a handler that is not there":           {Handler: "/no/such/handler"},
 		"a NetworkManager from nowhere":         {NM: "elsewhere"},
 		"a control plane of an unknown kind":    {ControlPlane: "big"},
+		"a disk of an unknown kind":             {Disk: "tape"},
 		"a name that cannot be one":             {Name: "a/b"},
 		"a kubeconfig that is not there":        {Kubeconfig: "/no/such/kubeconfig"},
 		"a program that is no child of the lab": {Binary: "/bin/true"},
@@ -191,6 +193,54 @@ func TestAPIServerIsReachedThroughTheNICOnly(t *testing.T) {
 	if diff := cmp.Diff(before, lookAt(t, root)); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func TestAfterABootTheHandlerWaitsForTheAPIServer(t *testing.T) {
+	root := testRoot(t)
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if _, err := controlplane.Locate(t.Context(), controlplane.Search{KubebuilderAssets: assets, NoBuild: true}); err != nil {
+		skipOrFail(t, fmt.Errorf("no control plane: %w", err))
+	}
+	handler := filepath.Join(t.TempDir(), "handler")
+	if err := os.WriteFile(handler, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l := mustUp(t, Options{Root: root, ControlPlane: "embedded", KubebuilderAssets: assets, Handler: handler})
+	n := mustNode(t, l, "node1")
+	is := func(want string) {
+		t.Helper()
+		eventually(t, "handler "+want, func() error {
+			units, err := n.Units(t.Context())
+			if err == nil && units[len(units)-1].State != want {
+				err = fmt.Errorf("got %+v", units[len(units)-1])
+			}
+			return err
+		})
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	is("running")
+	do(l.CutAPI(t.Context()))
+	do(n.Handler(t.Context(), "kill"))
+	is("running") // within a boot nobody is asked
+	do(n.Power(t.Context(), "cut"))
+	is("held")
+	do(n.Handler(t.Context(), "restart"))
+	is("held") // whoever asks
+	do(n.Handler(t.Context(), "stop"))
+	do(l.ConnectAPI(t.Context()))
+	is("stopped")
+	do(n.Handler(t.Context(), "start"))
+	is("running")
+	do(l.APIServer(t.Context(), "kill"))
+	do(n.Reboot(t.Context()))
+	is("held")
+	do(l.APIServer(t.Context(), "start"))
+	is("running")
 }
 
 // wantNodes lists the Nodes from inside a node, with its own kubeconfig.

@@ -29,9 +29,12 @@ type Options struct {
 	Root string
 	// Topology, ThreeNodes if nil.
 	Topology *Topology
-	// NM says where NetworkManager comes from: "host", "trixie" (a Debian root
-	// made once and cached) or "auto" (trixie where it can be had; the default).
+	// NM is the NetworkManager of nodes whose topology names none: NM142, NM152
+	// (each in a Debian root that is made once and cached), "host" (the machine's)
+	// or "auto" (1.52 where it can be had; the default).
 	NM string
+	// Disk of nodes: DiskFolder (default) or DiskImage, see disk.go.
+	Disk string
 	// NMLogLevel is NetworkManager's log level, INFO if empty.
 	NMLogLevel string
 	// Binary is started for the long-lived processes; its main calls Child. This
@@ -65,18 +68,20 @@ type Options struct {
 
 // record is what later commands need to know about a lab, in lab.json.
 type record struct {
-	Name       string    `json:"name"`
-	Topology   *Topology `json:"topology"`
-	NM         string    `json:"nm"`   // host or trixie
-	Base       string    `json:"base"` // where programs of nodes come from
-	NMLogLevel string    `json:"nmLogLevel"`
-	Binds      []string  `json:"binds,omitempty"`
-	Handler    []string  `json:"handler,omitempty"`
-	Kubeconfig string    `json:"kubeconfig,omitempty"`
-	APITarget  string    `json:"apiTarget,omitempty"` // host:port behind the proxy
-	Assets     string    `json:"assets,omitempty"`    // programs of the control plane
-	CRDs       string    `json:"crds,omitempty"`
-	AuditLog   string    `json:"auditLog,omitempty"`
+	Name     string    `json:"name"`
+	Topology *Topology `json:"topology"`
+	NM       string    `json:"nm"` // 1.42, 1.52 or host
+	// Bases are where programs of nodes come from, by NetworkManager.
+	Bases      map[string]string `json:"bases"`
+	Disk       string            `json:"disk"`
+	NMLogLevel string            `json:"nmLogLevel"`
+	Binds      []string          `json:"binds,omitempty"`
+	Handler    []string          `json:"handler,omitempty"`
+	Kubeconfig string            `json:"kubeconfig,omitempty"`
+	APITarget  string            `json:"apiTarget,omitempty"` // host:port behind the proxy
+	Assets     string            `json:"assets,omitempty"`    // programs of the control plane
+	CRDs       string            `json:"crds,omitempty"`
+	AuditLog   string            `json:"auditLog,omitempty"`
 }
 
 // Lab is one lab on this machine.
@@ -158,8 +163,9 @@ func (o *Options) complete() error {
 	}
 	set(&o.Name, "default")
 	set(&o.Root, DefaultRoot)
-	set(&o.NM, "auto")
+	set(&o.NM, nmAuto)
 	set(&o.NMLogLevel, "INFO")
+	set(&o.Disk, DiskFolder)
 	set(&o.ControlPlane, "embedded")
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

@@ -230,10 +230,14 @@ func testFaults(t *testing.T, l *Lab) {
 	})
 	t.Run("a rebooted node keeps its /etc and comes back as before", func(t *testing.T) {
 		mustExec(t, n, "touch", "/etc/kept")
+		boot := mustExec(t, n, "cat", "/proc/sys/kernel/random/boot_id")
 		if err := n.Reboot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, n, "test", "-e", "/etc/kept")
+		if again := mustExec(t, n, "cat", "/proc/sys/kernel/random/boot_id"); again == boot || len(again) != len(boot) {
+			t.Errorf("the boot's id was %s and is %s", boot, again)
+		}
 		wantKernel(t, n, before)
 	})
 }
@@ -354,6 +358,53 @@ func TestHandlerIsRestartedAfterACrashOnly(t *testing.T) {
 	want("stopped", 1, 2)
 	do("start")
 	want("running", 1, 3)
+}
+
+func TestEachNodeHasItsNetworkManager(t *testing.T) {
+	topo, err := ParseTopology([]byte(`
+nodes:
+- {name: older, networkManager: 1.42, nics: [{name: eth0, switch: lan, address: 192.0.2.11/24}]}
+- {name: newer, networkManager: 1.52, nics: [{name: eth0, switch: lan, address: 192.0.2.12/24}]}
+switches:
+- {name: lan, gateway: 192.0.2.1/24}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := mustUp(t, Options{Root: testRoot(t), Topology: topo, Disk: DiskImage})
+	for name, want := range map[string]string{"older": "1.42.", "newer": "1.52."} {
+		if got := mustExec(t, mustNode(t, l, name), "NetworkManager", "--version"); !strings.HasPrefix(got, want) {
+			t.Errorf("%s has %s", name, got)
+		}
+	}
+	t.Run("a power cut takes what was not synced, a reboot does not", func(t *testing.T) {
+		n := mustNode(t, l, "newer")
+		mustExec(t, n, "sh", "-c", "echo synced >/etc/synced; sync /etc/synced; echo lost >/etc/lost; mkdir /var/lib/lost")
+		if err := n.Power(t.Context(), "cut"); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, n, "sh", "-c", "test -s /etc/synced && test ! -e /etc/lost && test ! -e /var/lib/lost")
+		mustExec(t, n, "sh", "-c", "echo kept >/etc/kept")
+		if err := n.Reboot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, n, "test", "-s", "/etc/kept")
+	})
+	t.Run("a node without power is off until it gets some", func(t *testing.T) {
+		n := mustNode(t, l, "older")
+		for range 2 {
+			if err := n.Power(t.Context(), "off"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := n.PID(); err == nil {
+			t.Error("it runs")
+		}
+		if err := n.Power(t.Context(), "on"); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, n, "ping", "-c", "1", "-W", "5", n.Gateway())
+	})
 }
 
 func TestTwoLabsSideBySide(t *testing.T) {

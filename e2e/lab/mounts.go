@@ -18,6 +18,7 @@ import (
 const (
 	// nodeShare is the node's state folder: logs, kubeconfig, control socket.
 	nodeShare  = "/run/lab"
+	nodeDisk   = nodeShare + "/disk"
 	systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
@@ -79,6 +80,9 @@ func (m *mounter) bind(source, path string, readOnly bool) {
 // /sys starts read-only: NetworkManager then takes it that no udev runs;
 // otherwise it would wait for udev to announce each NIC.
 func enterRoot(ctx context.Context, spec *nodeSpec, dir string) error {
+	if err := mountDisk(ctx, dir); err != nil {
+		return err
+	}
 	m := &mounter{root: filepath.Join(dir, "root")}
 	if err := os.MkdirAll(m.root, 0o755); err != nil {
 		return fmt.Errorf("making the node's root: %w", err)
@@ -97,8 +101,11 @@ func enterRoot(ctx context.Context, spec *nodeSpec, dir string) error {
 	for _, d := range []string{nodeShare, "/run/dbus", "/run/NetworkManager", "/run/lock"} {
 		m.dir(d, 0o755)
 	}
+	m.bootID()
 	// Not recursive: the node's root is mounted in that folder.
 	m.mount(dir, nodeShare, "", unix.MS_BIND, "")
+	// Where an image is mounted, the bind has only the empty folder.
+	m.mount(filepath.Join(dir, "disk"), nodeDisk, "", unix.MS_BIND, "")
 	for _, b := range spec.Binds {
 		m.show(b)
 	}
@@ -106,6 +113,23 @@ func enterRoot(ctx context.Context, spec *nodeSpec, dir string) error {
 		return m.err
 	}
 	return pivot(m.root)
+}
+
+// bootID gives each boot of a node an id of its own, as each boot of a kernel has.
+func (m *mounter) bootID() {
+	const id, made = "/proc/sys/kernel/random/boot_id", "/run/boot-id"
+	if m.err != nil {
+		return
+	}
+	fresh, err := os.ReadFile("/proc/sys/kernel/random/uuid")
+	if err == nil {
+		err = os.WriteFile(m.at(made), fresh, 0o444)
+	}
+	if err != nil {
+		m.err = fmt.Errorf("making the boot's id: %w", err)
+		return
+	}
+	m.bind(m.at(made), id, true)
 }
 
 // show makes a folder or a file of the machine visible at the same path, without

@@ -61,10 +61,6 @@ func (n *Node) PID() (int, error) {
 // machine.
 func (n *Node) LogPath(unit string) string { return filepath.Join(n.dir(), unit+".log") }
 
-// DiskPath is where an absolute path of the node's /etc or /var is kept on the
-// machine: what is there survives a reboot of the node.
-func (n *Node) DiskPath(path string) string { return filepath.Join(n.dir(), "disk", path) }
-
 // Command is a program to run in a node.
 type Command struct {
 	Args   []string
@@ -197,26 +193,6 @@ func (n *Node) unit(ctx context.Context, verb, unit string) error {
 func (n *Node) Units(ctx context.Context) ([]UnitStatus, error) {
 	res, err := ask(ctx, n.dir(), request{Verb: "status"})
 	return res.Units, err
-}
-
-// Reboot kills everything in the node and starts it again; /etc and /var stay.
-// The handler is started if the lab has one.
-func (n *Node) Reboot(ctx context.Context) error {
-	if p, err := n.process(); err == nil {
-		if err := p.kill(ctx); err != nil {
-			return err
-		}
-	}
-	if err := os.RemoveAll(filepath.Join(n.dir(), "control")); err != nil {
-		return fmt.Errorf("removing the old control socket: %w", err)
-	}
-	if err := n.boot(ctx); err != nil {
-		return fmt.Errorf("rebooting %s: %w", n.Name, err)
-	}
-	if len(n.lab.rec.Handler) == 0 {
-		return nil
-	}
-	return n.Handler(ctx, "start")
 }
 
 func (n *Node) nic(name string) (NICSpec, error) {

@@ -62,7 +62,14 @@ func runNode(ctx context.Context, dir string) error {
 	up := make(chan struct{})
 	var failed error
 	err = serve(ctx, nodeShare, func(ctx context.Context, req request) response {
-		if req.Verb != "wait" {
+		switch req.Verb {
+		case "wait":
+		case "freeze":
+			if err := freeze(); err != nil {
+				return response{Error: err.Error()}
+			}
+			return response{}
+		default:
 			return sup.answer(ctx, req)
 		}
 		<-up
@@ -153,6 +160,9 @@ func nodeUnits(spec *nodeSpec) []*unit {
 			path:    filepath.Dir(spec.Handler[0]) + ":",
 			logFile: nodeShare + "/handler.log",
 			restart: true,
+			gate: func(ctx context.Context) error {
+				return apiServerAnswers(ctx, nodeShare+"/kubeconfig")
+			},
 		}
 		handler.before = func() error { // Its arguments may have changed, see SetHandlerArgs.
 			now, err := readNodeSpec(nodeShare)

@@ -1,16 +1,20 @@
 #!/bin/bash
 # Makes the root file system of lab nodes: Debian trixie with NetworkManager
-# 1.52, which rolls back more exactly than the 1.42 of Debian 12. Prints the
-# folder; made once, kept in the cache, and never seen half made.
+# 1.52, or Debian bookworm with 1.42. Prints the folder; made once, kept in the
+# cache, and never seen half made.
 #
-#   hack/noderoot.sh            make it if missing, print where it is
-#   hack/noderoot.sh kind       the same for kind nodes, which have systemd too
-#   hack/noderoot.sh --print    only print where it is or would be
+#   hack/noderoot.sh [1.52|1.42]            make it if missing, print where it is
+#   hack/noderoot.sh [1.52|1.42] kind       the same for kind nodes, which have systemd too
+#   hack/noderoot.sh [1.52|1.42] --print    only print where it is or would be
 #
 # Exit 3: this machine cannot make it (not Debian, no mmdebstrap, not root).
 set -euo pipefail
 
 suite=trixie
+case "${1:-}" in
+1.52) shift ;;
+1.42) suite=bookworm && shift ;;
+esac
 packages=network-manager,dbus,iproute2,iputils-ping,libc-bin,ethtool,nftables,tcpdump,dnsutils,curl,procps,ca-certificates
 if [ "${1:-}" = kind ]; then
 	shift

@@ -3,14 +3,11 @@
 package lab
 
 import (
-	"bytes"
-	"context"
-	_ "embed"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +24,7 @@ func errNotRoot() error {
 }
 
 // Available returns nil if this machine can have a lab with NetworkManager from
-// nm ("host", "trixie", "auto" or empty), else an UnavailableError.
+// nm (see Options.NM; empty is "auto"), else an UnavailableError.
 func Available(nm string) error {
 	if os.Geteuid() != 0 {
 		return errNotRoot()
@@ -37,7 +34,7 @@ func Available(nm string) error {
 		return &UnavailableError{fmt.Sprintf("the lab may not make namespaces here (%v): in a container it needs --privileged", err)}
 	}
 	programs := []string{"ip", "dnsmasq"}
-	if nm == "host" {
+	if nm == nmHost {
 		programs = append(programs, "NetworkManager", "dbus-daemon")
 	}
 	return havePrograms(programs...)
@@ -79,10 +76,11 @@ func prepare(opts *Options) (*Lab, error) {
 	if err := opts.complete(); err != nil {
 		return nil, err
 	}
-	switch opts.NM {
-	case "host", "trixie", "auto":
-	default:
-		return nil, fmt.Errorf("NetworkManager from %q: give host, trixie or auto", opts.NM)
+	if opts.NM != nmAuto && !slices.Contains(networkManagers, opts.NM) {
+		return nil, fmt.Errorf("NetworkManager from %q: give auto or one of %s", opts.NM, strings.Join(networkManagers, ", "))
+	}
+	if opts.Disk != DiskFolder && opts.Disk != DiskImage {
+		return nil, fmt.Errorf("disk %q: give %s or %s", opts.Disk, DiskFolder, DiskImage)
 	}
 	if opts.ControlPlane != "embedded" && opts.ControlPlane != "none" {
 		return nil, fmt.Errorf("control plane %q: give embedded or none", opts.ControlPlane)
@@ -111,46 +109,4 @@ func prepare(opts *Options) (*Lab, error) {
 		*path = abs
 	}
 	return &Lab{opts: *opts, dir: filepath.Join(opts.Root, opts.Name)}, nil
-}
-
-//go:embed noderoot.sh
-var nodeRootScript string
-
-// chooseNM settles where NetworkManager comes from and says it in one line.
-func (l *Lab) chooseNM(ctx context.Context) (nm, base string, err error) {
-	if l.opts.NM != "host" {
-		root, err := nodeRoot(ctx, "--print")
-		if _, none := os.Stat(filepath.Join(root, "usr")); err == nil && none != nil {
-			l.opts.Progress("making a Debian trixie root for the nodes, about a minute, once")
-			root, err = nodeRoot(ctx)
-		}
-		if err == nil {
-			l.opts.Progress("NetworkManager of Debian trixie, from " + root)
-			return "trixie", root, nil
-		}
-		if ctx.Err() != nil || l.opts.NM == "trixie" {
-			return "", "", fmt.Errorf("making a trixie root: %w", err)
-		}
-		if missing := havePrograms("NetworkManager", "dbus-daemon"); missing != nil {
-			return "", "", missing
-		}
-		l.opts.Progress("NetworkManager of this machine (no trixie root: " + err.Error() + ")")
-		return "host", "/", nil
-	}
-	l.opts.Progress("NetworkManager of this machine")
-	return "host", "/", nil
-}
-
-// nodeRoot returns the trixie root, made on the first call on a machine, or with
-// --print only where it is or would be.
-func nodeRoot(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "bash", append([]string{"-s", "--"}, args...)...)
-	cmd.Stdin = strings.NewReader(nodeRootScript)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
-		return "", errors.New(strings.TrimPrefix(lines[len(lines)-1], "noderoot: "))
-	}
-	return strings.TrimSpace(out.String()), nil
 }

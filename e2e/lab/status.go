@@ -15,7 +15,7 @@ import (
 // Status is what Lab.Status found.
 type Status struct {
 	Name       string       `json:"name"`
-	NM         string       `json:"nm"` // host or trixie
+	NM         string       `json:"nm"` // 1.42, 1.52 or host
 	Fabric     ProcStatus   `json:"fabric"`
 	API        ProcStatus   `json:"apiServer"`
 	Kubeconfig string       `json:"kubeconfig,omitempty"`
@@ -32,6 +32,7 @@ type ProcStatus struct {
 // NodeStatus is one node. Error says why the rest is not known.
 type NodeStatus struct {
 	Name      string       `json:"name"`
+	NM        string       `json:"nm"` // 1.42, 1.52 or host
 	PID       int          `json:"pid,omitempty"`
 	Addresses []string     `json:"addresses,omitempty"`
 	Units     []UnitStatus `json:"units,omitempty"`
@@ -60,7 +61,7 @@ func (l *Lab) Status(ctx context.Context) Status {
 }
 
 func (n *Node) status(ctx context.Context) NodeStatus {
-	s := NodeStatus{Name: n.Name}
+	s := NodeStatus{Name: n.Name, NM: n.nm()}
 	p, err := n.process()
 	if err != nil {
 		s.Error = "not running"

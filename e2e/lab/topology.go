@@ -16,6 +16,20 @@ import (
 //go:embed topologies/three-nodes.yaml
 var threeNodes []byte
 
+// Where a node's NetworkManager comes from.
+const (
+	// NM142 and NM152 are Debian 12's and Debian 13's, each from a root that is
+	// made once and cached.
+	NM142 = "1.42"
+	NM152 = "1.52"
+	// nmHost is the machine's own, nmAuto is 1.52 or, where that root cannot be
+	// made, the machine's.
+	nmHost = "host"
+	nmAuto = "auto"
+)
+
+var networkManagers = []string{NM142, NM152, nmHost}
+
 // apiPort is where a gateway offers the API server, as a cluster would.
 const apiPort = 6443
 
@@ -32,6 +46,8 @@ type NodeSpec struct {
 	Name  string    `yaml:"name" json:"name"`
 	Count int       `yaml:"count" json:"count,omitempty"`
 	NICs  []NICSpec `yaml:"nics" json:"nics"`
+	// NM is "1.42", "1.52" or "host"; empty is what the lab has.
+	NM string `yaml:"networkManager" json:"networkManager,omitempty"`
 }
 
 // NICSpec is one network card of a node. The first one of a node is its way to
@@ -167,7 +183,7 @@ func (t *Topology) unfold() error {
 }
 
 func (n NodeSpec) copyNumber(k int) NodeSpec {
-	c := NodeSpec{Name: fmt.Sprintf("%s%d", n.Name, k+1)}
+	c := NodeSpec{Name: fmt.Sprintf("%s%d", n.Name, k+1), NM: n.NM}
 	for _, nic := range n.NICs {
 		nic.Address = countUp(nic.Address, k)
 		nic.Address6 = countUp(nic.Address6, k)

@@ -28,7 +28,11 @@ type unit struct {
 	// before and ready surround the start; both may be nil.
 	before func() error
 	ready  func(context.Context) error
+	// gate has to return nil once, before the first start; nil: none.
+	gate func(context.Context) error
 
+	open     bool          // gate has returned nil
+	held     bool          // gate is asked again and again
 	pid      int           // 0: does not run
 	wanted   bool          // nobody stopped it
 	ended    chan struct{} // closed when pid has ended
@@ -127,11 +131,15 @@ func (s *supervisor) startLater(ctx context.Context, u *unit) {
 	}
 }
 
-// start runs a unit, if it does not run, and waits until it is ready.
+// start runs a unit, if it does not run, and waits until it is ready. One whose
+// gate is shut is started when that opens, which is not waited for.
 func (s *supervisor) start(ctx context.Context, name string) error {
 	u, err := s.unit(name)
 	if err != nil {
 		return err
+	}
+	if !s.pass(ctx, u) {
+		return nil
 	}
 	started, err := s.fork(u)
 	if err != nil || !started || u.ready == nil {
@@ -230,6 +238,8 @@ func (s *supervisor) status() []UnitStatus {
 		case u.pid != 0:
 		case !u.wanted:
 			st.State = "stopped"
+		case u.held:
+			st.State = "held"
 		case u.restart:
 			st.State = "waiting"
 		default:

@@ -147,6 +147,9 @@ func (c *check) inside(path, text string, gw netip.Prefix) netip.Addr {
 
 func (c *check) node(t *Topology, path string, n NodeSpec, used map[netip.Addr]string) {
 	c.name(path+".name", "node", n.Name, 32)
+	if n.NM != "" && !slices.Contains(networkManagers, n.NM) {
+		c.failf(path+".networkManager", "%q is none of %s", n.NM, strings.Join(networkManagers, ", "))
+	}
 	if len(n.NICs) == 0 {
 		c.failf(path+".nics", "node %s needs at least one NIC", n.Name)
 		return

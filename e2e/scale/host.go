@@ -11,6 +11,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -52,7 +53,7 @@ func (h *host) Show(context.Context) (state.State, error) {
 }
 
 // Apply implements backend.Backend: what is named gets the keys that are named.
-func (h *host) Apply(_ context.Context, desired state.State, _ time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (h *host) Apply(_ context.Context, desired state.State, _ time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
 	h.mu.Lock()
 	h.made++
 	made := backend.Checkpoint(fmt.Sprintf("/checkpoint/%d", h.made))
@@ -72,8 +73,14 @@ func (h *host) Apply(_ context.Context, desired state.State, _ time.Duration, ar
 	}
 	h.mu.Unlock()
 	armed(made)
-	return made, nil
+	return made, nil, nil
 }
+
+// Profiles implements backend.Backend: there are none.
+func (h *host) Profiles(context.Context) (profiles.Snapshot, error) { return profiles.Snapshot{}, nil }
+
+// Do implements backend.Backend.
+func (h *host) Do(context.Context, profiles.Action) error { return nil }
 
 // Commit implements backend.Backend.
 func (h *host) Commit(_ context.Context, c backend.Checkpoint) error { return h.end(c, false) }

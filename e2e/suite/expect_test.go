@@ -4,7 +4,6 @@ package suite
 
 import (
 	"context"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,22 +129,6 @@ func (f *fleet) awaitFailing(ctx context.Context, node, name string) string {
 func (f *fleet) awaitAsBefore(ctx context.Context, n *lab.Node) {
 	GinkgoHelper()
 	f.await(ctx, n, f.pristine[n.Name])
-}
-
-// awaitReverted is awaitAsBefore where the checkpoint was lost and the
-// journal's revert led back: NetworkManager keeps a profile that does nothing
-// for a NIC that had none.
-func (f *fleet) awaitReverted(ctx context.Context, n *lab.Node) {
-	GinkgoHelper()
-	want := f.pristine[n.Name]
-	Eventually(ctx, func(g Gomega) {
-		g.Expect(filepath.Join(n.DiskPath(journalDir), "journal.json")).NotTo(BeAnExistingFile())
-		got := snap(ctx, n)
-		maps.DeleteFunc(got.Profiles, func(name, text string) bool {
-			return want.Profiles[name] == "" && lab.IdleProfile(text)
-		})
-		g.Expect(cmp.Diff(want, got)).To(BeEmpty())
-	}).Should(Succeed())
 }
 
 func (f *fleet) await(ctx context.Context, n *lab.Node, want snapshot) {

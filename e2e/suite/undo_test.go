@@ -185,7 +185,7 @@ spec:
 	)
 })
 
-// awaitUndone is awaitReverted for an undo: NetworkManager keeps IPv6 switched
+// awaitUndone is awaitAsBefore for an undo: NetworkManager keeps IPv6 switched
 // off in the kernel, so without the multicast route, on a NIC that it has once
 // configured.
 func (f *fleet) awaitUndone(ctx context.Context, n *lab.Node) {

@@ -279,6 +279,7 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 				}
 				logf.FromContext(ctx).Info("the node is not as before", "differences", settled.Differences, "foreign", settled.Foreign)
 			}
+			a.certain(ctx, entry)
 			return settled
 		}
 		a.Clock.Wait(ctx, nil, settleInterval)

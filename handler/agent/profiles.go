@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -168,6 +169,12 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 		entry.Seen = &now
 	}
 	touched := profiles.Touched(before, entry.Trial, *entry.Seen)
+	if a.forgotten(*entry) {
+		// The boot has brought up what is on disk: a device that has its profile
+		// from before, as it was, keeps its link.
+		differ := profiles.Touched(before, nil, now)
+		touched = slices.DeleteFunc(touched, func(uuid string) bool { return !slices.Contains(differ, uuid) })
+	}
 	files := profiles.FilesBack(before, entry.Trial, *entry.Seen, now)
 	if err := a.do(ctx, append(files, profiles.DNSBack(entry.Trial)...)); err != nil {
 		return err
@@ -216,8 +223,32 @@ func (a *Agent) applyRevert(ctx context.Context, entry journal.Entry) error {
 	if err := a.Backend.Commit(ctx, checkpoint); err != nil {
 		return err
 	}
+	if err := a.revertsFilesBack(ctx, before); err != nil {
+		return err
+	}
 	a.filesBack(ctx, entry)
 	return nil
+}
+
+// revertsFilesBack takes what the revert itself has written: it names more than
+// the trial has touched.
+func (a *Agent) revertsFilesBack(ctx context.Context, before profiles.Snapshot) error {
+	now, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return err
+	}
+	return a.do(ctx, profiles.FilesBack(before, nil, now, now))
+}
+
+// certain has on disk what NetworkManager wrote of its own accord: a checkpoint
+// that expires writes files as well.
+func (a *Agent) certain(ctx context.Context, entry journal.Entry) {
+	if entry.Profiles == nil {
+		return
+	}
+	if err := a.Backend.Do(ctx, profiles.Action{Verb: profiles.Sync}); err != nil {
+		logf.FromContext(ctx).Error(err, "cannot flush the files of the profiles")
+	}
 }
 
 // profileDifferences are how the node's profiles differ from before the change.

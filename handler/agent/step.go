@@ -23,7 +23,9 @@ func (a *Agent) step(ctx context.Context, e txn.Event) {
 	if next.Open() && worthWriting(before, next) {
 		a.entry.Transaction = next
 		if err := a.Journal.Save(a.entry); err != nil {
-			if _, recovering := e.(txn.Recovered); recovering || before.Open() {
+			_, recovering := e.(txn.Recovered)
+			begins := before.Phase == txn.Probing && next.Phase == txn.Committing // Nothing on disk that the journal does not know.
+			if recovering || before.Open() && !begins {
 				// The older entry is still there and leads back just as well.
 				logf.FromContext(ctx).Error(err, "cannot bring the journal up to date", "phase", next.Phase)
 			} else {

@@ -46,7 +46,8 @@ func (a *Agent) isLeft() bool { return a.left != nil || a.blind.entry || a.blind
 // transaction has shown that it can be written and read again.
 func (a *Agent) unread() string {
 	unread, last := a.record.Unread, a.record.Last
-	if unread == nil || last != nil && last.Since.After(unread.At) {
+	later := unread == nil || a.entry.Since.After(unread.At) || last != nil && last.Since.After(unread.At)
+	if later {
 		return ""
 	}
 	return unread.Message

@@ -38,6 +38,7 @@ func (f *Files) TryLock() error {
 		return fmt.Errorf("locking the journal: %w", errors.Join(err, fileErr))
 	}
 	f.locks = []*os.File{folder, file}
+	_ = os.Chmod(f.dir, 0o700) // A kubelet makes it for everybody to look into; the files are root's in any case.
 	return nil
 }
 

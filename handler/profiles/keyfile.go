@@ -79,6 +79,9 @@ func (k keyfile) isController() bool {
 	return false
 }
 
+// isPort tells what is a port and has none itself.
+func (k keyfile) isPort() bool { return k.controller() != "" && !k.isController() }
+
 // madeUp tells a profile that NetworkManager generated for a device that
 // somebody else configured.
 func (k keyfile) madeUp() bool {

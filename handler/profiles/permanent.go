@@ -29,12 +29,20 @@ func (i Interface) is(p profile) bool {
 
 // Permanent makes a proven trial permanent, in an order in which a power cut
 // between any two actions leaves a node that can be reached: what gains its
-// addresses is on disk before what loses them, controllers before ports. It is
-// done while the checkpoint is still alive, so that it can go back. What others
-// did during the trial is not the trial's, and stays as they left it.
+// addresses is on disk for certain before what loses them, controllers before
+// ports. It is done while the checkpoint is still alive, so that it can go back.
+// What others did during the trial is not the trial's, and stays as they left
+// it. The Sync at its end is there where nothing else is left to do, too: whoever
+// began may have died before it.
 func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	var actions []Action
+	had, certain := before.current(), false
 	for _, p := range inOrder(before, unsaved(now, Touched(before, trial, now))) {
+		if loses := p.isPort() || had[p.uuid()].hasIP() && !p.hasIP(); loses && !certain {
+			// NetworkManager flushes only files that were there before, so a
+			// power cut could leave the port and not its controller.
+			actions, certain = append(actions, Action{Verb: Sync}), true
+		}
 		actions = append(actions, Action{Verb: Save, UUID: p.uuid(), Name: p.name()})
 	}
 	if trial != nil {
@@ -44,9 +52,6 @@ func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Act
 	}
 	if change.Hostname != "" && change.Hostname != now.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: change.Hostname})
-	}
-	if len(actions) == 0 {
-		return nil
 	}
 	return append(actions, Action{Verb: Sync})
 }
@@ -85,10 +90,10 @@ func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 			actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: p.name()})
 		}
 	}
-	if len(actions) == 0 {
+	if len(actions) == 0 && len(change.Absent) == 0 {
 		return nil
 	}
-	return append(actions, Action{Verb: Sync})
+	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
 }
 
 // inOrder: those that gain addresses, then those that keep what they have, then
@@ -107,7 +112,7 @@ func inOrder(before Snapshot, all []profile) []profile {
 	}
 	ports := func(p profile) int {
 		switch {
-		case p.controller() != "" && !p.isController():
+		case p.isPort():
 			return 2
 		case p.isController():
 			return 0

@@ -17,7 +17,8 @@ type (
 	// Armed: the desired state was read live and still holds, and the way
 	// back is on disk.
 	Armed struct{}
-	// NotArmed: the change must not begin now.
+	// NotArmed: the change must not begin now, or, of a trial that has passed, its
+	// being made permanent.
 	NotArmed struct{ Cause Cause }
 	// CheckpointMade: the trial's checkpoint exists.
 	CheckpointMade struct{ Checkpoint string }

@@ -168,6 +168,8 @@ func (s State) probing(e Event) (State, []Effect) {
 		return s.overdue(e.At).probesLost()
 	case Unwanted:
 		return s.takeBack(Cause{Message: e.Reason, Superseded: true})
+	case NotArmed:
+		return s.takeBack(e.Cause) // The journal cannot be told that it is proven.
 	}
 	return s, nil
 }

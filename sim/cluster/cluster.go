@@ -98,7 +98,7 @@ func New(ctx context.Context, w *world.World, options Options) *Cluster {
 
 // Add makes a node by the plan of a topology, with its handler.
 func (c *Cluster) Add(plan network.Node) *Node {
-	n := &Node{Name: plan.Name, cluster: c, labels: c.options.Labels[plan.Name], api: plan.API}
+	n := &Node{Name: plan.Name, cluster: c, admitted: true, labels: c.options.Labels[plan.Name], api: plan.API}
 	n.Host = host.New(c.World, plan.Name, host.Options{NICs: plan.HostNICs(), Lacks: c.options.Lacks, Words: c.words})
 	n.Host.OnChange = n.hostChanged
 	n.station = c.Network.Join(plan, n.Host)

@@ -40,9 +40,9 @@ func (n *Node) SetReady(ready bool) {
 	}
 }
 
-// ReplaceHandler ends the handler and starts another one at once, as an update
-// of the DaemonSet does. The new one may be there earlier, but waits for the old
-// one's lock on the journal.
+// ReplaceHandler ends the handler and starts another one, as an update of the
+// DaemonSet does: at once where the node reaches the API server, which the new
+// pod comes from. It may be there earlier, but waits for the old one's lock on the journal.
 func (n *Node) ReplaceHandler() {
 	if n.handler == nil || n.held || n.removed {
 		return
@@ -50,5 +50,5 @@ func (n *Node) ReplaceHandler() {
 	p := n.handler.process
 	n.handler = nil // Nobody starts it later.
 	p.Kill()
-	n.StartHandler()
+	n.newPod()()
 }

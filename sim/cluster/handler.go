@@ -63,9 +63,10 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 	return h, nil
 }
 
-// StartHandler starts the node's handler, unless it runs.
+// StartHandler starts the node's handler, unless it runs, or the kubelet has not
+// reached the API server since the boot.
 func (n *Node) StartHandler() {
-	if n.handler != nil || n.removed || !n.Host.On() {
+	if n.handler != nil || n.removed || !n.admitted || !n.Host.On() {
 		return
 	}
 	cl := n.cluster
@@ -131,7 +132,8 @@ func (n *Node) hostChanged(kind host.Kind) {
 	h.process.Wake()
 }
 
-// ended has the kubelet start the handler again, later and later.
+// ended has the kubelet start the handler again, later and later; it asks nobody
+// for that.
 func (n *Node) ended(p *world.Process) {
 	if n.handler == nil || n.handler.process != p {
 		return

@@ -35,6 +35,10 @@ type Node struct {
 	// handler is the process that runs; nil for none. Held: nobody restarts it.
 	handler *handler
 	held    bool
+	// admitted: the kubelet has its pod, and restarts the container by itself; pods
+	// counts them.
+	admitted bool
+	pods     int
 	// off: the machine has no power, so nobody restarts anything.
 	off bool
 	// crashes in a row, for the kubelet's back-off.

@@ -2,8 +2,12 @@ package cluster
 
 import "time"
 
-// startDelay is how long a kubelet takes after a boot until the handler runs.
-const startDelay = 5 * time.Second
+const (
+	// startDelay is how long a kubelet takes after a boot until it could run the handler.
+	startDelay = 5 * time.Second
+	// asksAgain is how often it asks for the pods that it is to run.
+	asksAgain = 3 * time.Second
+)
 
 // Reboot ends everything on the node and brings it up again when it has taken
 // that long. A power cut is the same: hosts have no orderly shutdown.
@@ -30,9 +34,28 @@ func (n *Node) PowerOn() {
 	n.off = false
 	n.Host.PowerOn()
 	n.cluster.World.Trace(n.Name, "host", "booted")
-	n.cluster.World.After(startDelay, func() {
+	n.cluster.World.After(startDelay, n.newPod())
+}
+
+// newPod is a kubelet that has no pod of the handler: it is told of one by the API
+// server only, so until it has reached that the node has no handler, whatever
+// state it is in.
+func (n *Node) newPod() (ask func()) {
+	n.admitted = false
+	n.pods++
+	pod := n.pods
+	ask = func() {
+		switch {
+		case n.removed || n.pods != pod || !n.Host.On():
+			return
+		case !n.reachesAPI():
+			n.cluster.World.After(asksAgain, ask)
+			return
+		}
+		n.admitted = true
 		if !n.held {
 			n.StartHandler()
 		}
-	})
+	}
+	return ask
 }

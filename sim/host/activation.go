@@ -132,6 +132,7 @@ func (h *Host) realize(e *edit, p *profile) error {
 	mtu := h.mtuOf(e, l, p)
 	l = e.change(l, func(l *Link) {
 		l.Up, l.MTU, l.Controller, l.Said = p.up(), mtu, controller, p.said
+		l.touches++
 		l.Base, l.VLAN, l.Table, l.Peer = baseOf(p.said), vlanOf(p.said), tableIn(p.said), peerOf(p.said, l)
 		if mac := text(p.said["mac-address"]); mac != "" {
 			l.MAC = capitals(mac)
@@ -331,7 +332,10 @@ func (h *Host) deactivate(name string, userspace bool, kind string) {
 		})
 	default:
 		e.dropRoutes(func(r Route) bool { return r.Dev == name })
-		e.change(l, func(l *Link) { l.Addresses, l.Controller, l.Said, l.Up = nil, "", nil, false })
+		e.change(l, func(l *Link) {
+			l.Addresses, l.Controller, l.Said, l.Up = nil, "", nil, false
+			l.touches++
+		})
 	}
 	h.put(e)
 }

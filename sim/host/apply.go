@@ -7,16 +7,20 @@ import (
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
 // apply is one run of nmstate:
 //
-//	refuse ─► checkpoint, armed ─► settings on disk ─► end, activate one by one ─► verify
+//	refuse ─► checkpoint, armed ─► profiles in /run ─► end, activate one by one ─► verify
 //	                                     │ error: nmstate rolls back itself ◄──┘
 //
 // Killed between two steps it leaves what it has done, and the checkpoint.
+//
+// Nothing of it is on disk but NetworkManager's file of global DNS, for a moment:
+// the backend holds that back, and puts the old one there again.
 type apply struct {
 	host    *Host
 	process *world.Process
@@ -27,6 +31,9 @@ type apply struct {
 	checkpoint *trial
 	// instance of NetworkManager that it talks to.
 	instance int
+	// dns is the file of global DNS as it was; held are the files held back.
+	dns  *profiles.File
+	held profiles.Files
 }
 
 // What the steps take, as measured on the lab.
@@ -35,6 +42,8 @@ const (
 	// creationTimeout is how long nmstate waits for a link that the kernel
 	// cannot create.
 	creationTimeout = 126 * time.Second
+	// How long a file of global DNS is there that nobody has proven.
+	leastHold, mostHold = time.Millisecond, 5 * time.Millisecond
 	// verifyTimeout is how long it verifies in vain.
 	verifyTimeout = 10 * time.Second
 )
@@ -47,6 +56,7 @@ func (a *apply) run(ctx context.Context) error {
 	if len(h.nm.checkpoints) > 0 {
 		return fmt.Errorf("%w: %s", backend.ErrBusy, h.nm.checkpoints[0].path)
 	}
+	a.desired = withoutHostname(a.desired)
 	d, err := h.planned(a.desired)
 	if err != nil {
 		return err
@@ -67,8 +77,16 @@ func (a *apply) run(ctx context.Context) error {
 	if a.armed != nil {
 		a.armed(a.checkpoint.path)
 	}
-	if err := a.change(ctx, d); err != nil {
-		return a.takeBack(ctx, err)
+	if file, there := h.files.disk[profiles.DNSFile]; there {
+		a.dns = &file
+	}
+	err = a.change(ctx, d)
+	if err != nil {
+		err = a.takeBack(ctx, err)
+	}
+	a.holdDNS()
+	if err != nil {
+		return err
 	}
 	if h.alive(a.checkpoint.path) == nil {
 		return fmt.Errorf("it was applied, but %w: it ended during the apply", backend.ErrGone)
@@ -110,8 +128,9 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 	if err := a.ended(); err != nil {
 		return err
 	}
-	h.settings = d.settings
-	h.changed()
+	if err := a.adopt(ctx, d); err != nil {
+		return err
+	}
 	for i, p := range d.end {
 		if err := a.between(ctx, i); err != nil {
 			return err
@@ -133,12 +152,73 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 			return fmt.Errorf("activating: %w", err)
 		}
 	}
-	if d.rulesChanged && !same(h.kernel.rules, h.settings.rules) || d.hostChanged && h.kernel.hostname != h.settings.hostname {
+	if d.rulesChanged {
+		h.routeByRules()
+	}
+	if d.running != "" && d.running != h.kernel.hostname {
 		e := h.kernel.edit()
-		e.rules, e.hostname = slices.Clone(h.settings.rules), h.settings.hostname
+		e.hostname = d.running
 		h.put(e)
 	}
 	return a.verify(ctx, d)
+}
+
+// adopt gives NetworkManager the profiles and the global DNS of the plan.
+func (a *apply) adopt(ctx context.Context, d *plan) error {
+	h := a.host
+	before := h.settings
+	h.settings = d.settings
+	for _, p := range h.settings.all() {
+		if p.bare || slices.Contains(before.all(), p) {
+			continue
+		}
+		if p.uuid == "" {
+			p.uuid = h.newUUID()
+		}
+		h.shadow(p)
+	}
+	h.changed()
+	if same(before.dns, h.settings.dns) {
+		return nil
+	}
+	h.writeDNS()
+	if err := a.wait(ctx, h.some(leastHold, mostHold)); err != nil {
+		return err
+	}
+	a.holdDNS()
+	return nil
+}
+
+// holdDNS puts the old bytes of the file of global DNS back, and keeps the new ones.
+func (a *apply) holdDNS() {
+	h := a.host
+	is, there := h.files.disk[profiles.DNSFile]
+	switch {
+	case !there && a.dns == nil || there && a.dns != nil && string(is.Content) == string(a.dns.Content):
+		return
+	case there:
+		a.held = profiles.Files{profiles.DNSFile: is}
+	}
+	if a.dns == nil {
+		h.remove(profiles.DNSFile)
+	} else {
+		h.write(profiles.DNSFile, *a.dns)
+	}
+	h.sync()
+}
+
+// withoutHostname leaves the hostname of the next boot to the proof.
+func withoutHostname(desired state.State) state.State {
+	t := desired.Tree()
+	hostname := object(t["hostname"])
+	if hostname == nil || hostname["config"] == nil {
+		return desired
+	}
+	t = without(t, "hostname")
+	if hostname = without(hostname, "config"); len(hostname) > 0 {
+		t["hostname"] = hostname
+	}
+	return state.FromTree(t)
 }
 
 // between is the time between two activations, and what may go wrong then.

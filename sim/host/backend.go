@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
@@ -56,16 +57,16 @@ func (b *backendPort) Show(ctx context.Context) (shown state.State, err error) {
 }
 
 // Apply implements backend.Backend.
-func (b *backendPort) Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (made backend.Checkpoint, err error) {
+func (b *backendPort) Apply(ctx context.Context, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (made backend.Checkpoint, held profiles.Files, err error) {
 	if rollbackAfter <= 0 {
-		return "", errors.New("applying: a trial needs a time after which it undoes itself")
+		return "", nil, errors.New("applying: a trial needs a time after which it undoes itself")
 	}
 	a := &apply{host: b.host, process: b.process, desired: desired, life: wholeSeconds(rollbackAfter), armed: armed}
 	err = b.call(ctx, "applying", "apply", summary(desired), func() error { return a.run(ctx) })
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return a.checkpoint.path, nil
+	return a.checkpoint.path, a.held, nil
 }
 
 // wholeSeconds rounds up, as NetworkManager counts.

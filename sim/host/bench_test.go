@@ -26,7 +26,7 @@ func BenchmarkApply(b *testing.B) {
 	p.Go("apply", func() {
 		port := h.Backend(p)
 		for ; done < b.N; done++ {
-			made, err := port.Apply(b.Context(), desired[done%2], time.Minute, nil)
+			made, _, err := port.Apply(b.Context(), desired[done%2], time.Minute, nil)
 			if err == nil {
 				err = port.Commit(b.Context(), made)
 			}

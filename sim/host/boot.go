@@ -33,14 +33,15 @@ func (b *boot) id(name string) string { return fmt.Sprintf("%s-boot-%d", name, b
 // On tells whether the host is running.
 func (h *Host) On() bool { return h.boot.on }
 
-// PowerOff ends everything on the host at once; its disk stays. Processes are
-// killed by whoever made them.
+// PowerOff ends everything on the host at once; its disk stays, but for what was
+// not flushed. Processes are killed by whoever made them.
 func (h *Host) PowerOff() {
 	if !h.boot.on {
 		return
 	}
 	h.stopNetworkManager()
 	h.boot.on = false
+	h.cutPower()
 	e := h.kernel.edit()
 	for _, l := range slices.Clone(e.links) {
 		e.change(l, func(l *Link) { l.Up = false })
@@ -56,7 +57,7 @@ func (h *Host) PowerOn() {
 	if h.boot.on {
 		return
 	}
-	h.settings = h.settings.onDisk()
+	h.settings = h.readSettings()
 	h.boot.begin(h)
 	h.bootKernel()
 	h.startNetworkManager()

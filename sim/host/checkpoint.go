@@ -52,6 +52,8 @@ type trial struct {
 	// What there was: settings and the kernel's links and routes.
 	settings settings
 	kernel   *kernel
+	// storage is where the profiles were.
+	storage map[string]stored
 }
 
 // OpenCheckpoint is a checkpoint that is alive, for oracles.
@@ -94,7 +96,7 @@ func (h *Host) makeCheckpoint(owner string, life time.Duration) *trial {
 	h.nm.made++
 	c := &trial{
 		path: backend.Checkpoint(fmt.Sprintf("%s%d", checkpointPrefix, h.nm.made)), owner: owner, created: h.elapsed().Truncate(time.Millisecond),
-		life: life, settings: h.settings, kernel: h.kernel,
+		life: life, settings: h.settings, kernel: h.kernel, storage: h.storage(),
 	}
 	h.nm.checkpoints = append(h.nm.checkpoints, c)
 	h.arm(c, life)

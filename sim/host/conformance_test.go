@@ -8,6 +8,7 @@ import (
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend/conformance"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
@@ -83,6 +84,18 @@ func (c *conforming) ForeignCheckpoint(t *testing.T, rollbackAfter time.Duration
 	return made
 }
 
+func (c *conforming) RestartNetworkManager(t *testing.T) {
+	t.Helper()
+	c.host.RestartNetworkManager(200 * time.Millisecond)
+	c.run(t, time.Second)
+}
+
+func (c *conforming) Reboot(t *testing.T) {
+	t.Helper()
+	c.host.Reboot(time.Minute)
+	c.run(t, 2*time.Minute)
+}
+
 func (c *conforming) Eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for range 600 {
@@ -108,9 +121,19 @@ func (b blocking) Show(ctx context.Context) (s state.State, err error) {
 	return s, err
 }
 
-func (b blocking) Apply(ctx context.Context, desired state.State, life time.Duration, armed func(backend.Checkpoint)) (c backend.Checkpoint, err error) {
-	b.node.call(b.t, func() { c, err = b.backend.Apply(ctx, desired, life, armed) })
-	return c, err
+func (b blocking) Apply(ctx context.Context, desired state.State, life time.Duration, armed func(backend.Checkpoint)) (c backend.Checkpoint, held profiles.Files, err error) {
+	b.node.call(b.t, func() { c, held, err = b.backend.Apply(ctx, desired, life, armed) })
+	return c, held, err
+}
+
+func (b blocking) Profiles(ctx context.Context) (s profiles.Snapshot, err error) {
+	b.node.call(b.t, func() { s, err = b.backend.Profiles(ctx) })
+	return s, err
+}
+
+func (b blocking) Do(ctx context.Context, action profiles.Action) (err error) {
+	b.node.call(b.t, func() { err = b.backend.Do(ctx, action) })
+	return err
 }
 
 func (b blocking) Commit(ctx context.Context, c backend.Checkpoint) (err error) {

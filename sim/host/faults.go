@@ -24,6 +24,6 @@ type Faults struct {
 	Skip func(profile string) bool
 	// PutBack: the kernel refuses to take something back.
 	PutBack func() error
-	// Disk: writing the journal fails.
+	// Disk: writing to the disk fails, the journal or a file.
 	Disk func() error
 }

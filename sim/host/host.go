@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
@@ -63,6 +64,9 @@ type Host struct {
 	// Touched is called with each new revision, at once; nil for nobody. It is
 	// for the network, and asks nothing back.
 	Touched func()
+	// OnDisk is called when a file that the next boot reads was written or taken
+	// away, beside the journal's, for oracles.
+	OnDisk func(path string)
 	// OnCheckpoint tells what becomes of checkpoints, for oracles.
 	OnCheckpoint func(CheckpointEvent)
 	// DHCP answers for the network; nil: nobody does.
@@ -83,10 +87,17 @@ type Host struct {
 
 	kernel   *kernel
 	settings settings
-	nm       daemon
-	disk     disk
-	boot     boot
-	notice   notice
+	files    files
+	// known are all profiles that ever were, dnsKnown all global DNS.
+	known    known
+	dnsKnown map[string]tree
+	uuids    int
+	// cut draws what a power cut does.
+	cut    *rand.Rand
+	nm     daemon
+	disk   disk
+	boot   boot
+	notice notice
 	// activations of profiles, by their keys.
 	activations map[string]*activation
 
@@ -115,7 +126,8 @@ func (c *cached[T]) get(revision uint64, compute func() T) T {
 func New(w *world.World, name string, options Options) *Host {
 	h := &Host{
 		Name: name, world: w, rand: w.Rand("host " + name), lacks: map[string]bool{}, DHCP: options.DHCP,
-		activations: map[string]*activation{}, revision: 1,
+		activations: map[string]*activation{}, revision: 1, files: newFiles(), known: known{}, dnsKnown: map[string]tree{},
+		cut: w.Rand("power of " + name),
 	}
 	if h.words = options.Words; h.words == nil {
 		h.words = NewWords()
@@ -127,10 +139,12 @@ func New(w *world.World, name string, options Options) *Host {
 	if hostname == "" {
 		hostname = name
 	}
-	h.settings.hostname = hostname
+	h.write(hostnameFile, profiles.File{Mode: 0o644, Content: []byte(hostname)})
 	for _, nic := range options.NICs {
 		h.install(nic)
 	}
+	h.sync()
+	h.settings = h.readSettings()
 	h.boot.begin(h)
 	h.bootKernel()
 	h.startNetworkManager()
@@ -150,15 +164,25 @@ func (h *Host) install(nic NIC) {
 	}
 	nic.MAC = capitals(nic.MAC)
 	h.nics = append(h.nics, nic)
-	if nic.Profile {
-		h.settings = h.settings.with(profileOf(nic))
+	if !nic.Profile {
+		return
 	}
+	p := profileOf(nic)
+	p.uuid = h.newUUID()
+	h.known.add(p)
+	h.write(profiles.DiskDir+"/"+p.id()+".nmconnection", p.file(installers, ""))
 }
 
 // Plug adds a NIC to the running host, as a new piece of hardware.
 func (h *Host) Plug(nic NIC) {
 	h.install(nic)
+	h.sync()
 	nic = h.nics[len(h.nics)-1]
+	for _, p := range h.readProfiles() {
+		if p.name == nic.Name && h.settings.byUUID(p.uuid) == nil {
+			h.settings = h.settings.with(p)
+		}
+	}
 	e := h.kernel.edit()
 	h.addNIC(e, nic)
 	h.put(e)

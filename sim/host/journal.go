@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
@@ -15,6 +16,8 @@ type disk struct {
 	entry, record []byte
 	// phase that the entry says.
 	phase txn.Phase
+	// armed are the files when the entry came, for oracles.
+	armed profiles.Files
 }
 
 // Journal is the port handler/journal.Journal of a process. What Save and Close
@@ -82,8 +85,11 @@ func (j journalPort) Save(entry journal.Entry) error {
 		return fmt.Errorf("encoding the journal: %w", err)
 	}
 	return j.call("save", func() error {
-		if err := j.full(); err != nil {
+		if err := j.host.full(); err != nil {
 			return err
+		}
+		if j.host.disk.entry == nil {
+			j.host.disk.armed = j.host.Files()
 		}
 		j.host.disk.entry, j.host.disk.phase = raw, entry.Transaction.Phase
 		return nil
@@ -98,7 +104,7 @@ func (j journalPort) Close(record journal.Record) error {
 	}
 	// Two steps on the disk, so that a crash may come between them.
 	err = j.call("record", func() error {
-		if err := j.full(); err != nil {
+		if err := j.host.full(); err != nil {
 			return err
 		}
 		j.host.disk.record = raw
@@ -114,11 +120,4 @@ func (j journalPort) Close(record journal.Record) error {
 func (j journalPort) Record() (record journal.Record, err error) {
 	err = j.call("read", func() error { record = j.host.Record(); return nil })
 	return record, err
-}
-
-func (j journalPort) full() error {
-	if j.host.Faults.Disk == nil {
-		return nil
-	}
-	return j.host.Faults.Disk()
 }

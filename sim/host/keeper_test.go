@@ -86,7 +86,7 @@ func TestWhatIsDroppedInPassingIsNotedAndTakenBack(t *testing.T) {
 			pods(t, n.host, nic)
 			was, before := n.host.Kernel(), n.note(t)
 			change := desired(t, "interfaces: [{name: "+nic+", type: ethernet, state: up, mtu: 1400}]")
-			made, err := n.backend(t).Apply(t.Context(), change, time.Minute, nil)
+			made, _, err := n.backend(t).Apply(t.Context(), change, time.Minute, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestARollbackOfAnObservedNICIsNoDifferenceOnceItIsPutBack(t *testing.T) {
 	pods(t, n.host, "eth1")
 	shown, before := n.host.Show(), n.note(t)
 	change := desired(t, "interfaces: [{name: eth1, type: ethernet, state: up, mtu: 1400}]")
-	made, err := n.backend(t).Apply(t.Context(), change, time.Minute, nil)
+	made, _, err := n.backend(t).Apply(t.Context(), change, time.Minute, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

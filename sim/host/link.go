@@ -38,6 +38,8 @@ type Link struct {
 	// IPv6Off is the kernel's disable_ipv6.
 	IPv6Off   bool
 	Addresses []Address
+	// touches counts what NetworkManager did to it.
+	touches int
 	// Said is what NetworkManager's profile said when it was activated, in
 	// nmstate's words: everything that the fields above do not say. Nil: the
 	// link is only observed. It is shared and never changed.

@@ -77,7 +77,7 @@ func TestCheckpointsAreTold(t *testing.T) {
 	}
 	b := n.backend(t)
 	for range 3 {
-		if _, err := b.Apply(t.Context(), change, time.Minute, nil); err != nil {
+		if _, _, err := b.Apply(t.Context(), change, time.Minute, nil); err != nil {
 			t.Fatal(err)
 		}
 		switch {

@@ -35,16 +35,26 @@ func (h *Host) instance() string {
 	return fmt.Sprintf("%s %d", h.boot.id(h.Name), h.nm.starts)
 }
 
-// startNetworkManager takes over what it finds and activates the profiles on
-// disk that are not active.
+// startNetworkManager takes over what it finds and activates the profiles that
+// are not active, in /run and on disk. What is active stays as it is, also where
+// its profile says something else now.
 func (h *Host) startNetworkManager() {
 	h.nm.running, h.nm.hung = true, false
 	h.nm.starts++
+	h.settings = h.readSettings()
+	h.routeByRules()
 	for _, p := range h.inOrder(h.settings.profiles) {
-		if l := h.kernel.link(p.name, p.userspace()); p.up() && (l == nil || !samePointer(l.Said, p.said)) {
+		if p.up() && !h.isActive(p) {
 			h.autoconnect(p)
 		}
 	}
+}
+
+// isActive tells whether the profile is active on its device, maybe as it was
+// before somebody changed it.
+func (h *Host) isActive(p *profile) bool {
+	a := h.activations[p.key()]
+	return a != nil && a.profile.uuid == p.uuid && h.kernel.link(p.name, p.userspace()) != nil
 }
 
 func samePointer(a, b tree) bool {
@@ -69,7 +79,6 @@ func (h *Host) StopNetworkManager() {
 	}
 	h.world.Trace(h.Name, "host", "NetworkManager stopped")
 	h.stopNetworkManager()
-	h.settings = h.settings.onDisk()
 	h.changed()
 	h.tell(NetworkManagerGone)
 }

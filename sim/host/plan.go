@@ -19,7 +19,9 @@ type plan struct {
 	end      []*profile
 	desired  state.State
 	// rules are to be the kernel's.
-	rulesChanged, hostChanged bool
+	rulesChanged bool
+	// running is the hostname that is to be; empty: as it is.
+	running string
 }
 
 func invalid(format string, args ...any) error {
@@ -313,18 +315,25 @@ func (d *plan) alone(wanted map[string]*wish, w *wish) {
 // take puts a wish into the plan, if it changes anything.
 func (d *plan) take(w *wish) {
 	if w.absent {
-		d.settings = d.settings.less(w.key())
+		if w.was != nil {
+			d.settings = d.settings.ended(w.was) // Nothing is deleted before it is proven.
+		}
 		if w.was != nil || w.link != nil && w.link.software() && !w.link.Foreign {
 			d.end = append(d.end, &profile{name: w.name, kind: w.kind})
 		}
 		return
 	}
 	p := &profile{name: w.name, kind: w.kind, said: w.said, routes: w.routes}
+	for _, like := range []*profile{w.was, d.settings.past(w.key())} {
+		if like != nil && !like.bare && p.uuid == "" {
+			p.uuid = like.uuid
+		}
+	}
 	if w.link == nil && !p.up() {
 		return // What is not there is down.
 	}
 	if w.was != nil {
-		p.dns, p.search, p.memory = w.was.dns, w.was.search, w.was.memory && !w.was.bare
+		p.dns, p.search = w.was.dns, w.was.search
 		if !w.was.bare && same(w.was.said, p.said) && slices.EqualFunc(w.was.routes, p.routes, Route.same) && d.host.holds(w.was) {
 			return
 		}
@@ -332,8 +341,26 @@ func (d *plan) take(w *wish) {
 	if !truth(object(p.said["ipv4"])["enabled"]) && !truth(object(p.said["ipv6"])["enabled"]) {
 		p.routes = nil
 	}
+	p.portType = d.portType(p)
 	d.settings = d.settings.with(p)
 	d.activate = append(d.activate, p)
+}
+
+// portType is what the profile is a port of, in NetworkManager's words.
+func (d *plan) portType(p *profile) string {
+	on := p.controller()
+	if on == "" {
+		return ""
+	}
+	for _, one := range d.desired.Interfaces() {
+		if one.Name == on && isController(one.Type) {
+			return (&profile{kind: one.Type}).connectionType()
+		}
+	}
+	if l := d.host.kernel.named(on); l != nil {
+		return (&profile{kind: l.Type}).connectionType()
+	}
+	return ""
 }
 
 func (r Route) same(other Route) bool { return r.is(other) && same(r.Said, other.Said) }

@@ -193,10 +193,8 @@ func (d *plan) node() {
 		d.resolver(object(resolver["config"]))
 	}
 	if hostname := object(t["hostname"]); hostname != nil {
-		if name := text(hostname["config"]); name != "" {
-			d.settings.hostname, d.hostChanged = name, true
-		}
-		d.hostChanged = d.hostChanged || text(hostname["running"]) != ""
+		// A trial in memory takes no hostname for the next boot.
+		d.running = text(hostname["running"])
 	}
 	d.settings.ovsDB = mergedDB(d.settings.ovsDB, object(t["ovs-db"]))
 	d.settings.ovn = mergedMappings(d.settings.ovn, object(t["ovn"]))
@@ -212,7 +210,7 @@ func (d *plan) resolver(config tree) {
 		for _, p := range d.settings.profiles {
 			if len(p.dns)+len(p.search) > 0 {
 				without := *p
-				without.dns, without.search = nil, nil
+				without.dns, without.search, without.text = nil, nil, ""
 				d.settings = d.settings.with(&without)
 				if !slices.ContainsFunc(d.activate, func(other *profile) bool { return other.key() == p.key() }) {
 					d.activate = append(d.activate, &without)
@@ -231,7 +229,7 @@ func (d *plan) rules() {
 		return
 	}
 	d.rulesChanged = true
-	rules := slices.Clone(d.settings.rules)
+	rules := slices.Clone(d.settings.rules())
 	for _, filter := range wanted {
 		if filter.Absent {
 			rules = slices.DeleteFunc(rules, func(have tree) bool { return covers(filter.Tree(), have) })
@@ -256,7 +254,18 @@ func (d *plan) rules() {
 		}
 		rules = append(rules, rule)
 	}
-	d.settings.rules = rules
+	if same(rules, d.settings.rules()) {
+		return
+	}
+	items := []any{}
+	for _, rule := range rules {
+		items = append(items, rule)
+	}
+	routing := &profile{kind: rulesKind, said: tree{"rules": items}}
+	if d.settings.routing != nil {
+		routing.uuid = d.settings.routing.uuid
+	}
+	d.settings.routing = routing
 }
 
 // covers tells whether a rule has all that the wanted one says.

@@ -8,12 +8,12 @@ import (
 // NetworkManager did not touch since stays as it is.
 func (h *Host) restore(c *trial) {
 	now := h.settings
-	h.settings = c.settings
-	e := h.kernel.edit()
-	if now.hostname != c.settings.hostname {
-		e.hostname = c.settings.hostname
+	h.settings = h.restoreProfiles(c)
+	if !same(now.dns, h.settings.dns) {
+		h.writeDNS()
 	}
-	if !same(now.rules, c.settings.rules) {
+	e := h.kernel.edit()
+	if !same(now.rules(), h.settings.rules()) {
 		e.rules = c.kernel.rules
 	}
 	var again []*profile
@@ -25,7 +25,7 @@ func (h *Host) restore(c *trial) {
 		}
 	}
 	for _, l := range slices.Clone(e.links) {
-		if l.Foreign || c.kernel.link(l.Name, l.userspace()) != nil || now.profile(l.Name, l.userspace()) == nil {
+		if l.Foreign || c.kernel.link(l.Name, l.userspace()) != nil || now.profile(l.Name, l.userspace()) == nil && l.Said == nil {
 			continue
 		}
 		if l.software() {
@@ -38,11 +38,52 @@ func (h *Host) restore(c *trial) {
 	}
 }
 
+// restoreProfiles brings profiles and their files back: those that are as they
+// were stay, byte for byte; others NetworkManager writes in its own format. It
+// brings none back that was not active.
+func (h *Host) restoreProfiles(c *trial) settings {
+	now, s := h.settings, c.settings
+	s.hostname, s.ovsDB, s.ovn = now.hostname, now.ovsDB, now.ovn
+	at := h.storage()
+	for _, was := range c.settings.all() {
+		if was.bare {
+			continue
+		}
+		is, had := now.byUUID(was.uuid), c.storage[was.uuid]
+		switch {
+		case is == nil && slices.Contains(c.settings.down, was):
+			s = s.forgotten(was.uuid)
+		case is == was && (at[was.uuid].run == "") == (had.run == ""):
+		case had.run != "":
+			h.shadow(was)
+		case h.diskFails():
+			h.forget(at[was.uuid].run)
+		default:
+			h.save(was)
+		}
+	}
+	for _, is := range now.all() {
+		if !is.bare && c.settings.byUUID(is.uuid) == nil {
+			h.erase(is.uuid)
+		}
+	}
+	return s
+}
+
+// forget takes the file of a profile in /run away, if there is one.
+func (h *Host) forget(run string) {
+	if run != "" {
+		h.remove(run)
+	}
+}
+
+func (h *Host) diskFails() bool { return h.Faults.Disk != nil && h.Faults.Disk() != nil }
+
 // touched tells whether NetworkManager has changed the link since.
 func (h *Host) touched(e *edit, c *trial, now settings, was *Link) bool {
 	is := e.link(was.Name, was.userspace())
 	then, current := c.settings.profile(was.Name, was.userspace()), now.profile(was.Name, was.userspace())
-	return then != current || is != nil && !samePointer(is.Said, was.Said) || is == nil && then != nil
+	return then != current || is != nil && (is.touches != was.touches || !samePointer(is.Said, was.Said)) || is == nil && then != nil
 }
 
 // bringBack is the link as it was, without addresses where a profile gives
@@ -76,7 +117,7 @@ func (h *Host) bringBack(e *edit, c *trial, was *Link) *profile {
 	if was.software() {
 		return nil
 	}
-	bare := &profile{name: was.Name, kind: was.Type, said: tree{}, memory: true, bare: true}
+	bare := &profile{name: was.Name, kind: was.Type, said: tree{}, bare: true, uuid: h.newUUID()}
 	h.settings = h.settings.with(bare)
 	e.change(e.link(was.Name, was.userspace()), func(l *Link) { l.Said = bare.said })
 	return nil

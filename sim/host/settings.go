@@ -6,14 +6,19 @@ import (
 	"strings"
 )
 
-// settings are all that NetworkManager is configured with. They are on disk,
-// but for profiles in memory. A change makes others.
+// settings are all that NetworkManager is configured with: what it has in its
+// memory, whatever its files say meanwhile. A change makes others.
 type settings struct {
 	profiles []*profile // By their keys.
+	// down are the profiles that somebody has ended; they come up with the next
+	// start of NetworkManager.
+	down []*profile
 	// servers and search are NetworkManager's global DNS configuration, which
 	// hides that of profiles and leases; nil: there is none.
-	dns      tree
-	rules    []tree
+	dns tree
+	// routing is what holds the policy routing rules; nil: there are none.
+	routing *profile
+	// hostname of the next boot.
 	hostname string
 	ovsDB    tree
 	ovn      tree
@@ -29,11 +34,27 @@ type profile struct {
 	routes []Route
 	// dns servers and search domains that it brings along.
 	dns, search []string
-	// memory: it is not on disk, so a restart of NetworkManager loses it.
-	memory bool
-	// bare: it says nothing. NetworkManager keeps such a one of a NIC that it
-	// had only observed, after a rollback.
+	// bare: it says nothing, and has no file. NetworkManager keeps such a one of
+	// a NIC that it had only observed, after a rollback.
 	bare bool
+	// uuid is what NetworkManager tells it by.
+	uuid string
+	// portType is the kind of what it is a port of, in NetworkManager's words.
+	portType string
+	// text is its meaning once that was asked for.
+	text string
+}
+
+// rulesKind is the kind of the profile that holds the policy routing rules. Really
+// they are in the profile of an interface that they lead to.
+const rulesKind = "rules"
+
+// rules are the policy routing rules.
+func (s settings) rules() []tree {
+	if s.routing == nil {
+		return nil
+	}
+	return objects(s.routing.said["rules"])
 }
 
 func (p *profile) key() string { return keyOf(p.name, p.kind) }
@@ -84,6 +105,7 @@ func (s settings) profile(name string, userspace bool) *profile {
 // with has the profile, in the place of an older one.
 func (s settings) with(p *profile) settings {
 	s = s.less(p.key())
+	s.down = slices.DeleteFunc(slices.Clone(s.down), func(o *profile) bool { return o.key() == p.key() })
 	s.profiles = append(s.profiles, p)
 	slices.SortFunc(s.profiles, func(a, b *profile) int { return strings.Compare(a.key(), b.key()) })
 	return s
@@ -95,10 +117,51 @@ func (s settings) less(key string) settings {
 	return s
 }
 
-// onDisk is what a restart of NetworkManager leaves.
-func (s settings) onDisk() settings {
-	s.profiles = slices.DeleteFunc(slices.Clone(s.profiles), func(p *profile) bool { return p.memory })
+// ended has the profile, but down.
+func (s settings) ended(p *profile) settings {
+	s = s.less(p.key())
+	if !p.bare {
+		s.down = append(slices.Clone(s.down), p)
+	}
 	return s
+}
+
+// forgotten lacks the profile altogether.
+func (s settings) forgotten(uuid string) settings {
+	gone := func(p *profile) bool { return p.uuid == uuid }
+	s.profiles, s.down = slices.DeleteFunc(slices.Clone(s.profiles), gone), slices.DeleteFunc(slices.Clone(s.down), gone)
+	if s.routing != nil && s.routing.uuid == uuid {
+		s.routing = nil
+	}
+	return s
+}
+
+// all are the profiles, whether up or not.
+func (s settings) all() []*profile {
+	found := slices.Concat(s.profiles, s.down)
+	if s.routing != nil {
+		found = append(found, s.routing)
+	}
+	return found
+}
+
+func (s settings) byUUID(uuid string) *profile {
+	for _, p := range s.all() {
+		if p.uuid == uuid {
+			return p
+		}
+	}
+	return nil
+}
+
+// past is the profile of the key that is down; nil for none.
+func (s settings) past(key string) *profile {
+	for _, p := range s.down {
+		if p.key() == key {
+			return p
+		}
+	}
+	return nil
 }
 
 // profileOf is the profile that the installer wrote for a NIC.

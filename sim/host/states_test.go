@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/host"
 )
@@ -43,15 +44,41 @@ func parsed(t *testing.T, document []byte) state.State {
 	return s
 }
 
-// apply applies and commits.
+// apply applies, makes permanent, commits and tidies, as the handler does.
 func (n *node) apply(t *testing.T, desired state.State) error {
 	t.Helper()
 	b := blocking{n, t, n.host.Backend(n.process)}
-	made, err := b.Apply(t.Context(), desired, time.Minute, nil)
+	change := profiles.Change{}
+	if hostname, is := desired.Tree()["hostname"].(map[string]any); is {
+		change.Hostname, _ = hostname["config"].(string)
+	}
+	for _, one := range desired.Interfaces() {
+		if one.IsAbsent() {
+			change.Absent = append(change.Absent, profiles.Interface{Name: one.Name, Type: one.Type})
+		}
+	}
+	before := n.host.Profiles()
+	made, held, err := b.Apply(t.Context(), desired, time.Minute, nil)
 	if err != nil {
 		return err
 	}
-	return b.Commit(t.Context(), made)
+	trial := &profiles.Trial{Snapshot: n.host.Profiles(), Held: held}
+	if err := b.all(profiles.Permanent(before, trial, trial.Snapshot, change)); err != nil {
+		return err
+	}
+	if err := b.Commit(t.Context(), made); err != nil {
+		return err
+	}
+	return b.all(profiles.Tidy(before, trial, n.host.Profiles(), change))
+}
+
+func (b blocking) all(actions []profiles.Action) error {
+	for _, action := range actions {
+		if err := b.Do(b.t.Context(), action); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // shows asserts that the host shows all of desired, and the same thing again.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -123,6 +124,17 @@ func familyOf(address netip.Addr) string {
 	}
 	return "ipv6"
 }
+
+// compact is a tree in one line, equal if and only if the tree is.
+func compact(t tree) string {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		panic(fmt.Sprintf("host: %v", err))
+	}
+	return string(raw)
+}
+
+func join(items any) string { return strings.Join(texts(items), ",") }
 
 func same(a, b any) bool {
 	one, errOne := json.Marshal(a)

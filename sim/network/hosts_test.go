@@ -52,7 +52,7 @@ func tried(t *testing.T, w *world.World, h *host.Host, desired string) error {
 		t.Fatal(err)
 	}
 	p.Go("apply", func() {
-		_, err = h.Backend(p).Apply(context.WithoutCancel(t.Context()), wanted, 5*time.Minute, func(backend.Checkpoint) {})
+		_, _, err = h.Backend(p).Apply(context.WithoutCancel(t.Context()), wanted, 5*time.Minute, func(backend.Checkpoint) {})
 	})
 	if failed := w.RunFor(30 * time.Second); failed != nil {
 		t.Fatal(failed)

@@ -55,6 +55,8 @@ type (
 	Shown struct{ Began time.Duration }
 	// JournalSaved: it is on the disk.
 	JournalSaved struct{ Entry journal.Entry }
+	// DiskWritten: a file that the next boot reads was written or taken away.
+	DiskWritten struct{ Path string }
 	// JournalClosed: the record is on the disk and the open entry is not.
 	JournalClosed struct{ Record journal.Record }
 	// Read: a process has read an object, past its cache if Live. Object is nil
@@ -98,6 +100,7 @@ func (CheckpointEnded) what() {}
 func (Probed) what()          {}
 func (Shown) what()           {}
 func (JournalSaved) what()    {}
+func (DiskWritten) what()     {}
 func (JournalClosed) what()   {}
 func (Read) what()            {}
 func (Wrote) what()           {}

@@ -52,10 +52,10 @@ type Trial struct {
 	Process *world.Process
 	// Entry is the journal as it was when the apply was asked for.
 	Entry *journal.Entry
-	// Asked, Made and Applied are when; zero for not yet.
-	Asked, Made, Applied time.Duration
-	Life                 time.Duration
-	Checkpoint           string
+	// Asked, Made, Applied and Proven are when; zero for not yet.
+	Asked, Made, Applied, Proven time.Duration
+	Life                         time.Duration
+	Checkpoint                   string
 	// Before is the node's network before it, Reached what it reached then.
 	Before  state.State
 	Reached map[string]bool
@@ -263,6 +263,9 @@ func (n *Node) before(f *Facts, e Event) {
 		if n.Trial != nil {
 			entry := what.Entry
 			n.Trial.Entry = &entry
+			if n.Trial.Proven == 0 && entry.Transaction.Proven {
+				n.Trial.Proven = e.At
+			}
 		}
 	}
 }

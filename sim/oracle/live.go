@@ -95,7 +95,11 @@ func (superseded) Observe(f *Facts, e Event) error {
 	}
 	change := t.Entry.Transaction.Change
 	unwanted := !isManaged(nns) || nns.Generation > change.Generation && hashOf(nns.Spec.DesiredState) != change.Hash
-	if unwanted && r.at < e.At-committedAtOnce {
+	decided := e.At
+	if t.Proven > 0 {
+		decided = t.Proven // Since then it is being made permanent.
+	}
+	if unwanted && r.at < decided-committedAtOnce {
 		return fmt.Errorf("%s is committed, and its process has read that generation %d wants something else", what.ID, nns.Generation)
 	}
 	return nil

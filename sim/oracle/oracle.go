@@ -45,7 +45,7 @@ func All() []Oracle {
 	return []Oracle{
 		newReach(), guards{}, committed{}, available{}, kept{}, newSlots(), newBlast(), writers{}, newForeignThings(), foreignCheckpoints{},
 		newQuiet(), liveness{}, unmanaged{}, newOutage(), newBackoff(), journaled{}, newGrant(), live{}, superseded{}, takenBack{}, life{},
-		newOneChange(),
+		newOneChange(), volatile{}, held{}, exact{}, permanent{},
 	}
 }
 

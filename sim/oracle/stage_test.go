@@ -42,6 +42,7 @@ type fakeHost struct {
 	cut      bool
 	entry    *journal.Entry
 	record   journal.Record
+	disk     Disk
 }
 
 func newStage(t *testing.T, rule Oracle, nodes ...string) *stage {
@@ -73,6 +74,7 @@ func (s *stage) Revision(node string) uint64          { return s.hosts[node].rev
 func (s *stage) Reaches(node, _ string) bool          { return !s.hosts[node].cut }
 func (s *stage) Open(node string) bool                { return s.hosts[node].entry != nil }
 func (s *stage) Journal(node string) *journal.Entry   { return s.hosts[node].entry }
+func (s *stage) Disk(node string) Disk                { return s.hosts[node].disk }
 func (s *stage) Record(node string) journal.Record    { return s.hosts[node].record }
 
 func (s *stage) Look(like client.Object, name string) client.Object {

@@ -38,6 +38,8 @@ type Truth interface {
 	// beside it.
 	Journal(node string) *journal.Entry
 	Record(node string) journal.Record
+	// Disk is what of NetworkManager is in files.
+	Disk(node string) Disk
 	// Look is a stored object, nil for none; Each calls f with all of a kind.
 	Look(like client.Object, name string) client.Object
 	Each(like client.Object, f func(client.Object))

@@ -78,6 +78,14 @@ func (t truth) Record(node string) journal.Record {
 	return journal.Record{}
 }
 
+func (t truth) Disk(node string) Disk {
+	n := t.cluster.Node(node)
+	if n == nil {
+		return Disk{}
+	}
+	return Disk{Armed: n.Host.Armed(), Now: n.Host.Files(), Unsynced: n.Host.Unsynced(), Unsaved: n.Host.Unsaved()}
+}
+
 func (t truth) Look(like client.Object, name string) client.Object {
 	return t.cluster.API.Look(like, name)
 }

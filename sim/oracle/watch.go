@@ -10,6 +10,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
@@ -68,6 +69,7 @@ func (w *Watch) Added(n *cluster.Node) {
 		}
 		w.checkpoint(n.Name, e)
 	}
+	n.Host.OnDisk = func(path string) { w.tell(n.Name, nil, DiskWritten{path}) }
 }
 
 func (w *Watch) checkpoint(node string, e host.CheckpointEvent) {
@@ -180,7 +182,7 @@ func (b watchedBackend) Show(ctx context.Context) (state.State, error) {
 	return shown, err
 }
 
-func (b watchedBackend) Apply(ctx context.Context, desired state.State, life time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (b watchedBackend) Apply(ctx context.Context, desired state.State, life time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
 	b.tell(Applying{desired, life})
 	return b.Backend.Apply(ctx, desired, life, armed)
 }

@@ -105,10 +105,13 @@ func (e *effects) ForeignCheckpoint(node string, on bool) {
 	})
 }
 
-// Reboot implements fault.Hosts. A host loses the same by a power cut: what
-// its disk was told to keep is kept.
-func (e *effects) Reboot(node string, down time.Duration, _ bool) {
+// Reboot implements fault.Hosts. By a power cut a host loses what it has not
+// flushed; an orderly end flushes it.
+func (e *effects) Reboot(node string, down time.Duration, cut bool) {
 	if n := e.cluster.Node(node); n != nil && n.Host.On() {
+		if !cut {
+			n.Host.Sync()
+		}
 		n.Reboot(down)
 	}
 }

@@ -24,16 +24,26 @@ const (
 	CrashAfter  Fault = "crash-after"
 	// Stall: it takes long to get there.
 	Stall Fault = "stall"
+	// PowerCut: the power of the process's node goes just after the call, for a while.
+	PowerCut Fault = "power-cut"
 )
 
 // Faults are all of them.
-func Faults() []Fault { return []Fault{Fail, Lose, CrashBefore, CrashAfter, Stall} }
+func Faults() []Fault { return []Fault{Fail, Lose, CrashBefore, CrashAfter, Stall, PowerCut} }
+
+// strikes tells whether the fault is anything of its own on a call: what is on
+// the node changes with calls of its backend and its journal only.
+func (f Fault) strikes(call Call) bool {
+	return f != PowerCut || call.Port == "backend" || call.Port == "journal"
+}
 
 const (
 	// stalled is longer than a caller waits for the API server or a probe, and
 	// trialStalled longer than any checkpoint of a scenario lives.
 	stalled      = 20 * time.Second
 	trialStalled = 5 * time.Minute
+	// powerless is how long a node is without power.
+	powerless = time.Minute
 )
 
 // stall is how long a call of a port stalls.
@@ -53,7 +63,7 @@ func (f Fault) on(call world.Call, v world.Verdict) world.Verdict {
 		v.Lose = true
 	case CrashBefore:
 		v.CrashBefore = true
-	case CrashAfter:
+	case CrashAfter, PowerCut:
 		v.CrashAfter = true
 	case Stall:
 		v.Before += stall(call.Port)
@@ -74,6 +84,8 @@ func (f Fault) lasts(port string) time.Duration {
 // rules know what it may excuse.
 func (f Fault) kind(port string) string {
 	switch {
+	case f == PowerCut:
+		return "power-cut"
 	case f == CrashBefore || f == CrashAfter:
 		return "crash-at-call"
 	case port == "api":

@@ -54,6 +54,9 @@ func Singles(recordings []*Recording) (jobs []Job, left int) {
 		started[rec.StartHash] = true
 		for _, call := range calls {
 			for _, fault := range Faults() {
+				if !fault.strikes(call) {
+					continue
+				}
 				jobs = append(jobs, Job{rec, []Strike{{call.Number, fault}}})
 			}
 		}

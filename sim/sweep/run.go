@@ -46,6 +46,9 @@ func newRun(ctx context.Context, s *scenario.Scenario, seed uint64, strikes []St
 			if s.Call == call.Number {
 				r.tell(call, s.Fault)
 				verdict = s.Fault.on(call, verdict)
+				if s.Fault == PowerCut {
+					r.cutPower(call.Process)
+				}
 			}
 		}
 		return verdict
@@ -53,6 +56,13 @@ func newRun(ctx context.Context, s *scenario.Scenario, seed uint64, strikes []St
 	b, err := scenario.Build(ctx, s, r.world)
 	r.cluster = b
 	return r, err
+}
+
+// cutPower of the process's node as it dies.
+func (r *run) cutPower(p *world.Process) {
+	if n := r.cluster.Node(oracle.TargetOf(p.Name)); n != nil {
+		p.OnDeath(func() { n.Reboot(powerless) })
+	}
 }
 
 // tell the rules of a fault.

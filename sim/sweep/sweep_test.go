@@ -90,7 +90,7 @@ func TestChosenAreThereAndAreEnough(t *testing.T) {
 }
 
 func TestAStartThatTwoScenariosShareIsSweptOnce(t *testing.T) {
-	calls := []Call{{Number: 1}, {Number: 2}, {Number: 3}}
+	calls := []Call{{Number: 1, Port: "journal"}, {Number: 2, Port: "journal"}, {Number: 3, Port: "backend"}}
 	jobs, left := Singles([]*Recording{
 		{Calls: calls, Start: 2, StartHash: 7}, {Calls: calls, Start: 2, StartHash: 7}, {Calls: calls, Start: 2, StartHash: 8},
 	})

@@ -229,11 +229,12 @@ func backWithoutCheckpoint(t *testing.T, b *bench) {
 	b.noDifferences(t, one)
 }
 
-// lonelyBridge makes a bridge without ports and commits it.
+// lonelyBridge makes a bridge without ports and commits it. Without an address
+// of its own the kernel would give it another one each time it is made.
 func (b *bench) lonelyBridge(t *testing.T) {
 	t.Helper()
 	one := b.try(t, document(t, `{"interfaces": [{"name": "br7", "type": "linux-bridge", "state": "up", "bridge": {"port": []},
-		"ipv4": {"enabled": true, "dhcp": false, "address": [{"ip": "198.51.100.7", "prefix-length": 24}]}}]}`))
+		"mac-address": "02:00:00:00:00:07", "ipv4": {"enabled": true, "dhcp": false, "address": [{"ip": "198.51.100.7", "prefix-length": 24}]}}]}`))
 	b.proven(t, one, profiles.Change{})
 }
 

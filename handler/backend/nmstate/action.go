@@ -10,7 +10,6 @@ import (
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
-	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // reloadConfiguration is NetworkManager's flag of Reload for its configuration.
@@ -109,33 +108,6 @@ func (m *systemBus) disconnect(ctx context.Context, path dbus.ObjectPath) error 
 		return nil
 	}
 	return m.call(ctx, answerWithin, path, deviceName+".Disconnect").Err
-}
-
-// deleteAbsent deletes the software interfaces that desired wants absent and
-// that are still there: nmstate deactivates them in memory-only mode, and then
-// NetworkManager takes away those that it made itself.
-func (m *systemBus) deleteAbsent(ctx context.Context, desired state.State) error {
-	for _, one := range desired.Interfaces() {
-		if !one.IsAbsent() || one.Type == "ethernet" {
-			continue
-		}
-		path, err := m.device(ctx, one.Name)
-		if errors.Is(err, backend.ErrGone) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("looking for %s, which is to be absent: %w", one.Name, err)
-		}
-		var capabilities uint32
-		err = m.property(ctx, path, deviceName, "Capabilities", &capabilities)
-		if err == nil && capabilities&capabilitySoftware != 0 {
-			err = m.call(ctx, answerWithin, path, deviceName+".Delete").Err
-		}
-		if err != nil && !errors.Is(err, backend.ErrGone) {
-			return fmt.Errorf("deleting %s, which is to be absent: %w", one.Name, err)
-		}
-	}
-	return nil
 }
 
 func setMTU(name string, mtu int) error {

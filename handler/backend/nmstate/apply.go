@@ -35,13 +35,17 @@ func (b *Backend) Apply(ctx context.Context, desired state.State, rollbackAfter 
 
 // applyHeld applies while it keeps the next boot's global DNS as it was.
 func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
+	forChild, foreign, err := b.absences(ctx, m, desired)
+	if err != nil {
+		return "", nil, err
+	}
 	holding, err := hold(b.disk)
 	if err != nil {
 		return "", nil, err
 	}
-	made, err := b.applyUnder(ctx, m, holding, desired, rollbackAfter, armed)
+	made, err := b.applyUnder(ctx, m, holding, forChild, rollbackAfter, armed)
 	if err == nil {
-		err = m.deleteAbsent(ctx, desired)
+		err = m.deleteForeign(ctx, foreign)
 	}
 	// Whatever became of it, and after NetworkManager has answered once more:
 	// by then it has done what the child asked of it.
@@ -91,22 +95,6 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, holding *holder,
 	}
 }
 
-// withoutHostname leaves out the hostname of the next boot: nmstate ignores it
-// in memory-only mode, and then misses it when it verifies. One that is no text
-// stays, and is refused.
-func withoutHostname(desired state.State) state.State {
-	tree := desired.Tree()
-	hostname, _ := tree["hostname"].(map[string]any)
-	if _, said := hostname["config"].(string); !said {
-		return desired
-	}
-	delete(hostname, "config")
-	if len(hostname) == 0 {
-		delete(tree, "hostname")
-	}
-	return state.FromTree(tree)
-}
-
 // ending is how the child ended: with a report, or without one and err.
 type ending struct {
 	report report
@@ -115,9 +103,11 @@ type ending struct {
 
 func (b *Backend) runChild(ctx context.Context, desired state.State, rollbackAfter time.Duration) ending {
 	child := process{
-		path:   b.options.Executable,
-		args:   []string{"apply", "--rollback-after", rollbackAfter.String()},
-		stdin:  withoutHostname(desired).JSON(),
+		path: b.options.Executable,
+		args: []string{"apply", "--rollback-after", rollbackAfter.String()},
+		// nmstate ignores the next boot's hostname in memory-only mode, and then
+		// misses it when it verifies.
+		stdin:  desired.WithoutConfiguredHostname().JSON(),
 		stderr: b.options.Logs,
 	}
 	if b.options.Logs != nil {

@@ -24,10 +24,11 @@ const nmConfiguration = `[main]
 plugins=keyfile
 auth-polkit=false
 no-auto-default=*
-dns=none
+dns=default
+rc-manager=file
 hostname-mode=none
 [keyfile]
-unmanaged-devices=interface-name:peer0
+unmanaged-devices=interface-name:peer*
 `
 
 const nicProfile = `[connection]
@@ -48,10 +49,19 @@ type node struct {
 	backend *Backend
 	nm      *exec.Cmd
 	log     bytes.Buffer
+	// nics are the node's network cards beside eth1.
+	nics []string
 }
 
 // newNode makes the network, D-Bus and NetworkManager as on a fresh machine.
 func newNode(t *testing.T) *node {
+	t.Helper()
+	return newNodeWith(t, nil, nil)
+}
+
+// newNodeWith makes a node with more network cards and profiles, which are the
+// contents of files by their names.
+func newNodeWith(t *testing.T, nics []string, profiles map[string]string) *node {
 	t.Helper()
 	if cannotBeNode != "" {
 		if os.Getenv("NMSTATE_STRICT") == "1" {
@@ -59,20 +69,23 @@ func newNode(t *testing.T) *node {
 		}
 		t.Skip(cannotBeNode)
 	}
-	freshNetwork(t)
+	n := &node{nics: nics}
+	n.freshNetwork(t)
 	freshFiles(t)
+	for name, content := range profiles {
+		written(t, "/etc/NetworkManager/system-connections/"+name, content)
+	}
 	startBus(t)
-	n := &node{}
-	n.startNetworkManager(t)
-	eventually(t, "the NIC has its address and route", func() bool {
-		kernel := n.Kernel(t)
-		return strings.Contains(kernel, "192.0.2.1/24") && strings.Contains(kernel, "via 192.0.2.254")
-	})
 	t.Cleanup(func() {
 		n.stopNetworkManager(t)
 		if t.Failed() {
 			t.Logf("NetworkManager's last words:\n%s", tail(n.log.String(), 40))
 		}
+	})
+	n.startNetworkManager(t)
+	eventually(t, "the NIC has its address and route", func() bool {
+		kernel := n.Kernel(t)
+		return strings.Contains(kernel, "192.0.2.1/24") && strings.Contains(kernel, "via 192.0.2.254")
 	})
 	n.backend = newBackend(t)
 	return n
@@ -91,7 +104,7 @@ func newBackend(t *testing.T) *Backend {
 	return made
 }
 
-func freshNetwork(t *testing.T) {
+func (n *node) freshNetwork(t *testing.T) {
 	t.Helper()
 	links, err := netlink.LinkList()
 	if err != nil {
@@ -102,18 +115,26 @@ func freshNetwork(t *testing.T) {
 			_ = netlink.LinkDel(link) // A veth goes with its peer.
 		}
 	}
-	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "eth1", HardwareAddr: []byte{2, 0, 0, 0, 0, 1}}, PeerName: "peer0"}
-	if err := netlink.LinkAdd(veth); err != nil {
-		t.Fatalf("making the NIC: %v", err)
+	for i, nic := range append([]string{"eth1"}, n.nics...) {
+		peer := fmt.Sprintf("peer%d", i)
+		veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: nic, HardwareAddr: []byte{2, 0, 0, 0, 0, byte(i + 1)}}, PeerName: peer}
+		if err := netlink.LinkAdd(veth); err != nil {
+			t.Fatalf("making the NIC %s: %v", nic, err)
+		}
+		setUp(t, nic)
+		setUp(t, peer)
 	}
-	for _, name := range []string{"lo", "eth1", "peer0"} {
-		link, err := netlink.LinkByName(name)
-		if err != nil {
-			t.Fatalf("finding %s: %v", name, err)
-		}
-		if err := netlink.LinkSetUp(link); err != nil {
-			t.Fatalf("setting %s up: %v", name, err)
-		}
+	setUp(t, "lo")
+}
+
+func setUp(t *testing.T, name string) {
+	t.Helper()
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		t.Fatalf("finding %s: %v", name, err)
+	}
+	if err := netlink.LinkSetUp(link); err != nil {
+		t.Fatalf("setting %s up: %v", name, err)
 	}
 }
 
@@ -132,13 +153,18 @@ func freshFiles(t *testing.T) {
 		"/etc/hostname":    "node\n",
 	}
 	for path, content := range files {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		_ = os.Remove(path) // It may be a link to somewhere else.
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		written(t, path, content)
+	}
+}
+
+func written(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(path) // It may be a link to somewhere else.
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -256,7 +282,7 @@ func (n *node) Reboot(t *testing.T) {
 	t.Helper()
 	n.stopNetworkManager(t)
 	empty(t, "/run/NetworkManager")
-	freshNetwork(t)
+	n.freshNetwork(t)
 	n.startNetworkManager(t)
 }
 
@@ -289,7 +315,7 @@ func (n *node) Kernel(t *testing.T) string {
 	var lines []string
 	for _, link := range links {
 		attrs := link.Attrs()
-		if attrs.Name == "peer0" {
+		if isPeer(attrs.Name) {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("%s %s mtu %d %s of %q up %t",
@@ -309,7 +335,7 @@ func (n *node) Kernel(t *testing.T) string {
 		t.Fatalf("listing routes: %v", err)
 	}
 	for _, route := range routes {
-		if route.Dst != nil && route.Dst.IP.IsLinkLocalUnicast() || names[route.LinkIndex] == "peer0" {
+		if route.Dst != nil && route.Dst.IP.IsLinkLocalUnicast() || isPeer(names[route.LinkIndex]) {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("route %s via %s dev %s metric %d", route.Dst, route.Gw, names[route.LinkIndex], route.Priority))
@@ -317,3 +343,6 @@ func (n *node) Kernel(t *testing.T) string {
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
+
+// isPeer tells the other end of a network card's cable, which is not the node's.
+func isPeer(name string) bool { return strings.HasPrefix(name, "peer") }

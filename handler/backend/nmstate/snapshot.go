@@ -27,6 +27,8 @@ const (
 	flagExternal = 0x8
 	// Of NMDeviceCapabilities.
 	capabilitySoftware = 0x4
+	// Of NMDeviceType.
+	typeVeth = 20
 	// Of NMActiveConnectionState: activating and activated.
 	activating, activated = 1, 2
 )
@@ -55,22 +57,25 @@ func property[T any](all objects, path dbus.ObjectPath, of, name string) T {
 	return value
 }
 
+func (m *systemBus) objects(ctx context.Context) (all objects, err error) {
+	err = m.call(ctx, answerWithin, objectsPath, objectsName+".GetManagedObjects").Store(&all)
+	return all, err
+}
+
 // snapshot asks NetworkManager once for all it has, so that its answer is of
 // one moment; then for the UUIDs of those profiles that are not saved.
 func (m *systemBus) snapshot(ctx context.Context) (profiles.Snapshot, error) {
-	var all objects
-	if err := m.call(ctx, answerWithin, objectsPath, objectsName+".GetManagedObjects").Store(&all); err != nil {
+	all, err := m.objects(ctx)
+	if err != nil {
 		return profiles.Snapshot{}, err
 	}
 	found := profiles.Snapshot{Hostname: property[string](all, settingsPath, settingsName, "Hostname")}
-	for path, interfaces := range all {
-		if _, is := interfaces[deviceName]; is {
-			if one, named := device(all, path); named {
-				found.Devices = append(found.Devices, one)
-			}
-		}
-		if _, is := interfaces[connectionName]; !is || !property[bool](all, path, connectionName, "Unsaved") ||
-			property[uint32](all, path, connectionName, "Flags")&flagsMadeUp != 0 {
+	for _, one := range all.devices() {
+		found.Devices = append(found.Devices, one.Device)
+	}
+	slices.SortFunc(found.Devices, func(a, b profiles.Device) int { return cmp.Compare(a.Name, b.Name) })
+	for path := range all {
+		if !property[bool](all, path, connectionName, "Unsaved") || property[uint32](all, path, connectionName, "Flags")&flagsMadeUp != 0 {
 			continue
 		}
 		uuid, err := m.uuid(ctx, path)
@@ -83,29 +88,49 @@ func (m *systemBus) snapshot(ctx context.Context) (profiles.Snapshot, error) {
 		found.Unsaved = append(found.Unsaved, uuid)
 	}
 	slices.Sort(found.Unsaved)
-	slices.SortFunc(found.Devices, func(a, b profiles.Device) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
 }
 
-// device is one of NetworkManager's devices; one that only a profile speaks of
-// is not there yet.
-func device(all objects, path dbus.ObjectPath) (profiles.Device, bool) {
-	one := profiles.Device{
-		Name:     property[string](all, path, deviceName, "Interface"),
-		Software: property[uint32](all, path, deviceName, "Capabilities")&capabilitySoftware != 0,
-		MTU:      int(property[uint32](all, path, deviceName, "Mtu")),
+// known is a device with what only this package wants to know.
+type known struct {
+	profiles.Device
+	kind uint32
+}
+
+// foreign tells a software interface that no profile made. A veth is none:
+// nmstate takes it for a NIC, which stays when it has no profile any more.
+func (k known) foreign() bool {
+	return k.Software && k.kind != typeVeth && (k.External || k.Profile == "")
+}
+
+func (m *systemBus) devices(ctx context.Context) (map[string]known, error) {
+	all, err := m.objects(ctx)
+	return all.devices(), err
+}
+
+// devices by their names, without those that only a profile speaks of.
+func (o objects) devices() map[string]known {
+	found := map[string]known{}
+	for path := range o {
+		name := property[string](o, path, deviceName, "Interface")
+		if name == "" || !property[bool](o, path, deviceName, "Real") {
+			continue
+		}
+		one := known{kind: property[uint32](o, path, deviceName, "DeviceType"), Device: profiles.Device{
+			Name:     name,
+			Software: property[uint32](o, path, deviceName, "Capabilities")&capabilitySoftware != 0,
+			MTU:      int(property[uint32](o, path, deviceName, "Mtu")),
+		}}
+		active := property[dbus.ObjectPath](o, path, deviceName, "ActiveConnection")
+		switch property[uint32](o, active, activeName, "State") {
+		case activating, activated:
+			one.Profile = property[string](o, active, activeName, "Uuid")
+			connection := property[dbus.ObjectPath](o, active, activeName, "Connection")
+			one.External = property[uint32](o, connection, connectionName, "Flags")&flagExternal != 0
+		}
+		found[name] = one
 	}
-	if one.Name == "" || !property[bool](all, path, deviceName, "Real") {
-		return profiles.Device{}, false
-	}
-	active := property[dbus.ObjectPath](all, path, deviceName, "ActiveConnection")
-	switch property[uint32](all, active, activeName, "State") {
-	case activating, activated:
-		one.Profile = property[string](all, active, activeName, "Uuid")
-		connection := property[dbus.ObjectPath](all, active, activeName, "Connection")
-		one.External = property[uint32](all, connection, connectionName, "Flags")&flagExternal != 0
-	}
-	return one, true
+	return found
 }
 
 // uuid of a profile. No property tells it.

@@ -42,7 +42,7 @@ ip; NetworkManager comes from a cached Debian root or from the machine.`,
 	root.PersistentFlags().StringVar(&w.root, "root", lab.DefaultRoot, "folder that keeps the state of all labs")
 	root.AddCommand(newUp(w), newDown(w), newStatus(w), newExec(w), newKernel(w), newLogs(w),
 		newUnit(w, "nm", "NetworkManager", (*lab.Node).NM), newUnit(w, "handler", "the handler", (*lab.Node).Handler),
-		newLink(w), newReboot(w), newAPI(w), newGraph(w))
+		newLink(w), newReboot(w), newPower(w), newAPI(w), newGraph(w))
 	return root
 }
 
@@ -54,7 +54,7 @@ func newUp(w *where) *cobra.Command {
 		Short: "Build a lab; one that is up under the same name is replaced",
 		Example: `  lab up
   lab up -f topology.yaml --handler bin/handler
-  lab up --control-plane none --nm host`,
+  lab up --control-plane none --nm 1.42`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.Name, opts.Root = w.name, w.root
@@ -84,7 +84,8 @@ func newUp(w *where) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&file, "file", "f", "", "topology (default: three nodes on one switch)")
-	f.StringVar(&opts.NM, "nm", "auto", "where NetworkManager comes from: host, trixie or auto")
+	f.StringVar(&opts.NM, "nm", "auto", "NetworkManager of nodes whose topology names none: 1.42, 1.52, host (the machine's) or auto (1.52 where it can be had)")
+	f.StringVar(&opts.Disk, "disk", lab.DiskFolder, "disks of nodes: folder, or image, which a power cut leaves with what was synced")
 	f.StringVar(&opts.NMLogLevel, "nm-log-level", "INFO", "NetworkManager's log level: INFO, DEBUG or TRACE")
 	f.StringVar(&opts.Handler, "handler", "", "handler executable to run in each node")
 	f.StringArrayVar(&opts.HandlerArgs, "handler-arg", nil, "argument of the handler; may be given again")

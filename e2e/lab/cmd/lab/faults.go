@@ -72,7 +72,7 @@ func newLink(w *where) *cobra.Command {
 func newReboot(w *where) *cobra.Command {
 	return &cobra.Command{
 		Use:               "reboot NODE",
-		Short:             "Kill everything in a node and start it again; its /etc and /var stay",
+		Short:             "Kill everything in a node and start it again; what was written to /etc and /var stays",
 		Example:           "  lab reboot node1",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: w.completeNode,
@@ -82,6 +82,30 @@ func newReboot(w *where) *cobra.Command {
 				return err
 			}
 			return n.Reboot(cmd.Context())
+		},
+	}
+}
+
+func newPower(w *where) *cobra.Command {
+	verbs := []string{"cut", "off", "on"}
+	return &cobra.Command{
+		Use:   "power NODE cut|off|on",
+		Short: "Take a node's power away and give it back; cut is both at once",
+		Long: `Take a node's power away and give it back; cut is both at once.
+
+Every process dies at one stroke, /run and all memory are gone, /etc and /var stay:
+all of them where disks are folders, what had been synced where they are images
+(lab up --disk image). After a boot the handler starts once its node has reached
+the API server, as a pod of a DaemonSet does.`,
+		Example:           "  lab power node1 cut\n  lab api cut; lab power node1 cut   # no handler, until lab api connect",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: w.completeThen(verbs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := w.node(args[0])
+			if err != nil {
+				return err
+			}
+			return n.Power(cmd.Context(), args[1])
 		},
 	}
 }

@@ -44,7 +44,7 @@ func newStatus(w *where) *cobra.Command {
 
 func printStatus(cmd *cobra.Command, s lab.Status) error {
 	t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "lab %s\tNetworkManager from %s\n", s.Name, s.NM)
+	fmt.Fprintf(t, "lab %s\tNetworkManager %s\n", s.Name, s.NM)
 	fmt.Fprintf(t, "fabric\t%s\n", proc(s.Fabric))
 	fmt.Fprintf(t, "API server\t%s\n", proc(s.API))
 	fmt.Fprintf(t, "\nNODE\tPID\tNETWORKMANAGER\tHANDLER\tADDRESSES\n")
@@ -52,6 +52,9 @@ func printStatus(cmd *cobra.Command, s lab.Status) error {
 		units := map[string]string{"nm": "-", "handler": "-"}
 		for _, u := range n.Units {
 			units[u.Name] = unitText(u)
+		}
+		if n.NM != "" {
+			units["nm"] = n.NM + " " + units["nm"]
 		}
 		last := strings.Join(n.Addresses, ", ")
 		if n.Error != "" {

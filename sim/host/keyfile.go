@@ -1,0 +1,158 @@
+package host
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+)
+
+// A profile's file in NetworkManager's format, as far as anybody reads it here,
+// with all that the model knows of the profile in one line of its section
+// [user]: two files with the same line mean the same.
+
+// meaningKey is where that line is.
+const meaningKey = "io.nmstate.sim="
+
+// format of a file: who wrote it.
+type format int
+
+const (
+	// own is NetworkManager's format.
+	own format = iota
+	// installers: the same with other bytes, as whoever installed the node wrote
+	// it. NetworkManager does not write such a file again without a reason.
+	installers
+)
+
+// meaning is everything that the profile says, in a form that is equal if and
+// only if it is the same.
+func (p *profile) meaning() string {
+	if p.text == "" {
+		raw, err := json.Marshal(struct {
+			Name, Kind  string
+			Said        tree
+			Routes      []Route  `json:",omitempty"`
+			DNS, Search []string `json:",omitempty"`
+		}{p.name, p.kind, p.said, p.routes, p.dns, p.search})
+		if err != nil {
+			panic(fmt.Sprintf("host: the profile of %s: %v", p.name, err))
+		}
+		p.text = string(raw)
+	}
+	return p.text
+}
+
+// file is the profile as a file; shadowed is the path of the one that it hides.
+func (p *profile) file(written format, shadowed string) profiles.File {
+	var b strings.Builder
+	section := func(name string, lines ...string) {
+		fmt.Fprintf(&b, "[%s]\n", name)
+		for _, line := range lines {
+			if !strings.HasSuffix(line, "=") {
+				b.WriteString(line + "\n")
+			}
+		}
+		b.WriteString("\n")
+	}
+	if written == installers {
+		b.WriteString("# Written when the node was installed.\n")
+	}
+	lines := []string{"id=" + p.id(), "uuid=" + p.uuid, "type=" + p.connectionType(), "interface-name=" + p.name}
+	if on := p.controller(); on != "" {
+		lines = append(lines, "controller="+on, "port-type="+p.portType)
+	}
+	section("connection", lines...)
+	for _, family := range []string{"ipv4", "ipv6"} {
+		section(family, append([]string{"method=" + p.method(family)}, p.addressLines(family)...)...)
+	}
+	section("user", meaningKey+p.meaning())
+	if shadowed != "" {
+		section(".nmmeta", "shadowed-storage="+shadowed, "shadowed-owned=true")
+	}
+	return profiles.File{Mode: 0o600, Content: []byte(b.String())}
+}
+
+func (p *profile) id() string {
+	switch p.kind {
+	case "ovs-bridge":
+		return p.name + "-br"
+	case rulesKind:
+		return "rules"
+	}
+	return p.name
+}
+
+// connectionType is NetworkManager's name of the kind.
+func (p *profile) connectionType() string {
+	switch p.kind {
+	case "linux-bridge":
+		return "bridge"
+	case "mac-vlan":
+		return "macvlan"
+	case rulesKind:
+		return "loopback"
+	}
+	return p.kind
+}
+
+func (p *profile) method(family string) string {
+	switch {
+	case !p.enabled(family):
+		return "disabled"
+	case p.dynamic(family):
+		return "auto"
+	case len(p.addressLines(family)) == 0:
+		return "link-local"
+	}
+	return "manual"
+}
+
+func (p *profile) addressLines(family string) []string {
+	var lines []string
+	for i, a := range addressesOf(p, family) {
+		lines = append(lines, fmt.Sprintf("address%d=%s", i+1, a.Prefix))
+	}
+	return lines
+}
+
+// known are the profiles by what their files say.
+type known map[string]*profile
+
+func (k known) add(p *profile) { k[p.uuid+"\n"+p.meaning()] = p }
+
+// read is the profile of a file; nil for one that NetworkManager would not read:
+// what was cut short has lost its end.
+func (k known) read(file profiles.File) *profile {
+	uuid, said := fileUUID(file), Meaning(file)
+	if said == "" {
+		return nil
+	}
+	return k[uuid+"\n"+said]
+}
+
+func fileUUID(file profiles.File) string { return lineOf(file, "uuid=") }
+
+// Meaning of a profile's file, for oracles: NetworkManager's own format and
+// another one may say the same. Empty for a file that is none.
+func Meaning(file profiles.File) string { return lineOf(file, meaningKey) }
+
+func lineOf(file profiles.File, key string) string {
+	for line := range strings.Lines(string(file.Content)) {
+		if value, ok := strings.CutPrefix(line, key); ok && strings.HasSuffix(value, "\n") {
+			return strings.TrimSuffix(value, "\n")
+		}
+	}
+	return ""
+}
+
+// newUUID is one that nothing has yet. It tells of the host how many there were.
+func (h *Host) newUUID() string {
+	h.uuids++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", h.Name, h.uuids))
+	x := hex.EncodeToString(sum[:16])
+	return fmt.Sprintf("%s-%s-4%s-8%s-%s", x[:8], x[8:12], x[13:16], x[17:20], x[20:32])
+}

@@ -1,0 +1,158 @@
+package oracle
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+	"github.com/nmstate/kubernetes-nmstate/sim/host"
+)
+
+// Disk is what of NetworkManager is in files on a node.
+type Disk struct {
+	// Armed are the files as they were when the open transaction was written
+	// down, or the last one; Now as they are.
+	Armed, Now profiles.Files
+	// Unsynced are those that a power cut would not leave as they are.
+	Unsynced []string
+	// Unsaved are the profiles that the next boot would not find as they are.
+	Unsaved []string
+}
+
+// volatile: nothing of a trial is where the next boot reads it before the trial is
+// proven (design §2, rule 10).
+type volatile struct{}
+
+func (volatile) Name() string { return "volatile" }
+
+func (volatile) Observe(f *Facts, e Event) error {
+	what, is := e.What.(DiskWritten)
+	if !is || path.Dir(what.Path) == profiles.RunDir {
+		return nil
+	}
+	entry := f.Journal(e.Node)
+	if entry == nil || entry.Transaction.Proven {
+		return nil
+	}
+	// NetworkManager itself writes global DNS, in a trial and in nmstate's revert; the
+	// backend puts it back at once.
+	if phase := entry.Transaction.Phase; what.Path == profiles.DNSFile && (phase == txn.Applying || phase == txn.RollingBack) {
+		return nil
+	}
+	disk := f.Disk(e.Node)
+	was, had := disk.Armed[what.Path]
+	now, there := disk.Now[what.Path]
+	if had == there && sameMeaning(was, now) {
+		return nil
+	}
+	return fmt.Errorf("a trial is on disk before it is proven: %s, in phase %s", what.Path, entry.Transaction.Phase)
+}
+
+// sameMeaning: NetworkManager may write what there was in a format of its own.
+func sameMeaning(a, b profiles.File) bool {
+	if string(a.Content) == string(b.Content) {
+		return true
+	}
+	said := host.Meaning(a)
+	return said != "" && said == host.Meaning(b)
+}
+
+// held: what NetworkManager wrote for the next boot in passing is not there when
+// the trial is in place.
+type held struct{}
+
+func (held) Name() string { return "held" }
+
+func (held) Observe(f *Facts, e Event) error {
+	if _, is := e.What.(JournalSaved); !is {
+		return nil
+	}
+	entry := f.Journal(e.Node)
+	if entry == nil || entry.Transaction.Proven || entry.Transaction.Phase == txn.Applying {
+		return nil
+	}
+	if entry.Transaction.Cause != nil {
+		return nil // It is on the way back, which puts everything back.
+	}
+	disk := f.Disk(e.Node)
+	if string(disk.Armed[profiles.DNSFile].Content) != string(disk.Now[profiles.DNSFile].Content) {
+		return fmt.Errorf("in phase %s the next boot would read the trial's global DNS", entry.Transaction.Phase)
+	}
+	return nil
+}
+
+// exact: after a way back every file is as it was, byte for byte, and stays so.
+type exact struct{}
+
+func (exact) Name() string { return "exact" }
+
+func (exact) Observe(f *Facts, e Event) error {
+	what, is := e.What.(JournalClosed)
+	if !is || what.Record.Last == nil || !f.Has(e.Node) || f.Node(e.Node).Trial == nil {
+		return nil
+	}
+	switch what.Record.Last.Result {
+	case v1.TransactionRolledBack, v1.TransactionSuperseded:
+	default:
+		return nil
+	}
+	disk := f.Disk(e.Node)
+	for _, at := range sortedKeys(disk.Armed) {
+		is, there := disk.Now[at]
+		switch {
+		case path.Dir(at) == profiles.RunDir:
+		case !there:
+			return fmt.Errorf("it was taken back, and %s is missing", at)
+		case string(is.Content) != string(disk.Armed[at].Content):
+			return fmt.Errorf("it was taken back, and %s has other bytes than before", at)
+		}
+	}
+	for _, at := range sortedKeys(disk.Now) {
+		if _, had := disk.Armed[at]; !had {
+			return fmt.Errorf("it was taken back, and %s is there, which was not", at)
+		}
+	}
+	if len(disk.Unsynced) > 0 {
+		return fmt.Errorf("it was taken back, and a power cut would leave other bytes: %v", disk.Unsynced)
+	}
+	return nil
+}
+
+// permanent: the checkpoint of a proven trial is given up only when a power cut
+// would leave all of the trial, and the journal is closed only when nothing is
+// left to be synced.
+type permanent struct{}
+
+func (permanent) Name() string { return "permanent" }
+
+func (permanent) Observe(f *Facts, e Event) error {
+	switch what := e.What.(type) {
+	case Committing:
+		entry := f.Journal(e.Node)
+		if entry == nil || !entry.Transaction.Proven || entry.Transaction.Checkpoint != what.ID {
+			return nil
+		}
+		disk := f.Disk(e.Node)
+		unsaved := slices.DeleteFunc(slices.Clone(disk.Unsaved), func(at string) bool {
+			_, had := disk.Armed[at]
+			return had
+		})
+		switch {
+		case len(unsaved) > 0:
+			return fmt.Errorf("the checkpoint is given up, and the next boot would not find %v", unsaved)
+		case len(disk.Unsynced) > 0:
+			return fmt.Errorf("the checkpoint is given up, and a power cut would not leave %v", disk.Unsynced)
+		}
+	case JournalClosed:
+		if last := what.Record.Last; last == nil || last.Result != v1.TransactionCommitted || !f.Has(e.Node) {
+			return nil
+		}
+		if disk := f.Disk(e.Node); len(disk.Unsynced) > 0 {
+			return fmt.Errorf("it is committed, and a power cut would not leave %v", disk.Unsynced)
+		}
+	}
+	return nil
+}
