@@ -56,10 +56,10 @@ func TestACheckpointThatNobodyTellsOfIsNotTakenForGone(t *testing.T) {
 	}
 }
 
-// away is a NetworkManager that does not answer.
-type away struct{ backend.Backend }
+// mute is a NetworkManager that does not answer.
+type mute struct{ backend.Backend }
 
-func (away) Instance(context.Context) (string, error) { return "", backend.ErrUnavailable }
+func (mute) Instance(context.Context) (string, error) { return "", backend.ErrUnavailable }
 
 func TestANodeWithAChangeThatAnEarlierProcessLeftIsNotToldToBeAtItsCommittedState(t *testing.T) {
 	n := newNode(t)
@@ -68,7 +68,7 @@ func TestANodeWithAChangeThatAnEarlierProcessLeftIsNotToldToBeAtItsCommittedStat
 	n.until("the change is in place", func() bool { return n.host.has("br0") })
 	kill()
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec = 3, v1.NodeNetworkStateSpec{} })
-	a, _ := n.handler(func(o *Options) { o.Backend = away{o.Backend} })
+	a, _ := n.handler(func(o *Options) { o.Backend = mute{o.Backend} })
 	if _, err := a.Reconcile(t.Context(), reconcile.Request{}); err != nil {
 		t.Fatal(err)
 	}
