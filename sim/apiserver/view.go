@@ -2,8 +2,8 @@ package apiserver
 
 import (
 	"fmt"
-	"reflect"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
