@@ -83,7 +83,7 @@ func TestAChangeThatFailedIsNotTriedAtOnceInANewerGeneration(t *testing.T) {
 			n.host.refuse = nil
 			n.host.mu.Unlock()
 			n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec.Managed = 3, &no })
-			n.quiet()
+			<-time.After(300 * time.Millisecond) // It is seen, or merged with what follows.
 			n.edit(func(nns *v1.NodeNetworkState) {
 				nns.Generation, nns.Spec.Managed = 4, nil
 				c.then(nns)
