@@ -3,7 +3,8 @@
 #
 #   replay    the same seeds give the same traces, on one core, on two, with -race
 #   rollout   a policy over 1,000 nodes
-#   swarm     2,000 seeds, and which faults were at work in which phases
+#   swarm     1,000 seeds, always the same, and which faults were at work in which phases
+#   fresh     1,000 seeds that nobody has run: their start follows from the commit
 #   sweep     every port call of scenarios failed, stalled and crashed
 #   branches  which functions of production code the swarm never reaches
 #   mutants   bugs that are planted are found; the simulator is built for each
@@ -11,7 +12,8 @@
 # Scenarios are tests of sim/scenario.
 #
 # LONG=1 is for the night: ten times as many seeds, longer runs, 5,000 nodes.
-# SEEDS=N and FROM=N say how many seeds the swarm runs, and from which one on.
+# SEEDS=N and FROM=N say how many seeds swarm and fresh run each, and from which one
+# on the swarm does; FRESH=N from which one on fresh does, which prints it.
 # Reports stay in out/sim/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,9 +21,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 hack/need.sh go
 mkdir -p bin out/sim
 export CGO_ENABLED=0
-seeds=${SEEDS:-2000} from=${FROM:-1} nodes=1000 pairs=2000 size=()
+seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 size=()
 if [ "${LONG:-0}" = 1 ]; then
-	seeds=${SEEDS:-20000} nodes=5000 pairs=20000 size=(-long)
+	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 size=(-long)
 fi
 
 traces() { grep '^traces ' "$1"; }
@@ -48,6 +50,19 @@ replay() {
 }
 
 swarm() { bin/sim -seeds "$seeds" -from "$from" -failures 100 -known sim/testdata/known.txt -coverage "${size[@]}" | tee out/sim/swarm; }
+
+# fresh: the first digits of the commit say where to begin, so the same commit runs
+# the same seeds. What is not committed begins at its parent's. A seed that breaks a
+# rule becomes a kept case: -shrink, see sim/README.md.
+fresh() {
+	local commit start=${FRESH:-}
+	if [ -z "$start" ]; then
+		commit=$(git rev-parse HEAD) || return 1
+		start=$((16#${commit:0:8} * 10000 + 1000000))
+		echo "fresh: commit ${commit:0:8} begins at seed $start; again: FRESH=$start hack/sim.sh fresh"
+	fi
+	bin/sim -seeds "$seeds" -from "$start" -failures 100 "${size[@]}" | tee out/sim/fresh
+}
 
 # branches: functions of production code that no seed reached.
 branches() {
@@ -78,14 +93,14 @@ rollout() { bin/sim -rollout -nodes "$nodes"; }
 
 go build -o bin/sim ./sim
 failed=()
-[ $# -gt 0 ] || set -- replay rollout swarm sweep branches mutants
+[ $# -gt 0 ] || set -- replay rollout swarm fresh sweep branches mutants
 for stage; do
 	begun=$SECONDS
 	echo "== sim: $stage"
 	case $stage in
-	replay | swarm | sweep | branches | mutants | rollout) $stage || failed+=("$stage") ;;
+	replay | swarm | fresh | sweep | branches | mutants | rollout) $stage || failed+=("$stage") ;;
 	*)
-		echo "sim: no stage is called $stage; there are replay, rollout, swarm, sweep, branches and mutants" >&2
+		echo "sim: no stage is called $stage; there are replay, rollout, swarm, fresh, sweep, branches and mutants" >&2
 		exit 2
 		;;
 	esac

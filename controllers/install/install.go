@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
 const (
@@ -38,7 +39,7 @@ func New(client client.Client, clock clock.PassiveClock) *Reconciler {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("install").
-		For(&v1.NMState{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1.NMState{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, watch.Another))).
 		Complete(r)
 }
 

@@ -47,9 +47,9 @@ func (r *Reconciler) comeAgain(ctx context.Context, g *gathered, spec *desired.S
 // isKnown reads live the enactments that the spec turns on: those because of which
 // what is in flight is given up, and that of the policy that is next, which may
 // have failed. A process that has just started may be shown them as they were
-// before the change began, beside a NodeNetworkState that has it, or had it. That of
-// the next one is not read where its status is written with the spec: that write
-// fails on an older one.
+// before the change began, beside a NodeNetworkState that has it, or had it. One is
+// not read where its status is written with the spec: that write fails on an older
+// one.
 func (r *Reconciler) isKnown(ctx context.Context, g *gathered, d desired.Decision) (bool, error) {
 	if d.Spec == nil {
 		return true, nil
@@ -57,13 +57,15 @@ func (r *Reconciler) isKnown(ctx context.Context, g *gathered, d desired.Decisio
 	if len(d.GivesUp) == 1 && d.GivesUp[0] == d.Spec.Policy {
 		return true, nil // The policy itself, which was read live, wants something else.
 	}
-	policies := d.GivesUp
-	next := v1.EnactmentName(g.input.Node, d.Spec.Policy)
-	if d.Spec.Generation != 0 && !slices.ContainsFunc(d.Statuses, func(s desired.StatusWrite) bool { return s.Name == next }) {
-		policies = append(slices.Clone(policies), d.Spec.Policy)
+	policies := slices.Clone(d.GivesUp)
+	if d.Spec.Generation != 0 {
+		policies = append(policies, d.Spec.Policy)
 	}
 	for _, policy := range policies {
 		name := v1.EnactmentName(g.input.Node, policy)
+		if slices.ContainsFunc(d.Statuses, func(s desired.StatusWrite) bool { return s.Name == name }) {
+			continue
+		}
 		var live v1.NodeNetworkConfigurationEnactment
 		err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &live)
 		if client.IgnoreNotFound(err) != nil {

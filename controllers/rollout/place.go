@@ -132,6 +132,9 @@ func placesOf(in Input) []place {
 		places[i].Node = node
 		if enactment, found := enactments[node.Name]; found {
 			places[i].read(enactment, in.Policy)
+			// A grant that is there or not occupies a slot like a change that is.
+			unsure := in.Unsure[node.Name] && node.Matches && !places[i].approved && places[i].phase != available
+			places[i].changing = places[i].changing || unsure
 			places[i].readSoak(enactment, in)
 		}
 	}

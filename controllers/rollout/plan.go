@@ -28,6 +28,9 @@ type Input struct {
 	Nodes []Node
 	// Enactments of the policy, all of them.
 	Enactments []v1.NodeNetworkConfigurationEnactment
+	// Unsure are nodes to which a grant was written that may be there, and is not
+	// seen.
+	Unsure map[string]bool
 	// Refused says why nodes cannot be selected at all, in one line; empty
 	// when they can.
 	Refused string

@@ -31,7 +31,8 @@ const staleRetry = 200 * time.Millisecond
 
 // Reconciler plans the rollout of one policy at a time and writes what the
 // plan says: enactment specs and the policy's status. It keeps nothing in
-// memory between two calls but which policies its cache has caught up with.
+// memory between two calls but which policies its cache has caught up with, and
+// which of its grants may have been written.
 type Reconciler struct {
 	client client.Client
 	live   client.Reader
@@ -40,6 +41,7 @@ type Reconciler struct {
 	// indexed: the cache lists enactments by policy.
 	indexed bool
 	seen    caughtUp
+	unsure  unsure
 }
 
 // New returns a Reconciler. The client must read its own writes: a cache that
@@ -71,6 +73,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	again := reconcile.Result{RequeueAfter: out.RequeueAfter}
+	if len(in.Unsure) > 0 && (again.RequeueAfter == 0 || again.RequeueAfter > unsureFor) {
+		again.RequeueAfter = unsureFor // What is not seen by then is not there.
+	}
 	if wait := r.statusWait(in, out); wait > 0 {
 		if again.RequeueAfter == 0 || wait < again.RequeueAfter {
 			again.RequeueAfter = wait
@@ -106,6 +111,7 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 		return Input{}, fmt.Errorf("listing the nodes: %w", err)
 	}
 	in := Input{Policy: policy, Enactments: enactments.Items, Now: metav1.NewTime(r.clock.Now())}
+	in.Unsure = r.unsure.nodes(policy.UID, r.clock.Now())
 	in.addNodes(nodes.Items)
 	return in, nil
 }
@@ -175,6 +181,9 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 				ApprovedHash:       step.hash(node, before.Spec.ApprovedHash),
 			}
 			if err := r.writeSpec(ctx, before, after); err != nil {
+				if after.ApprovedGeneration == out.Generation {
+					r.unsure.add(in.Policy.UID, node, r.clock.Now())
+				}
 				return fmt.Errorf("writing the spec of enactment %s: %w", before.Name, err)
 			}
 		}

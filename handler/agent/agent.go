@@ -87,9 +87,6 @@ type Agent struct {
 	blind blind
 	// asked is what was told about the wait for a person.
 	asked asked
-	// outage is the change of a policy that lost a probe last, until another desired
-	// state is seen.
-	outage outage
 	// unreported: the record holds an outcome that the API server was not told.
 	unreported bool
 	// unclosed: the journal still holds the transaction that has ended.

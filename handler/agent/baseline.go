@@ -2,13 +2,13 @@ package agent
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -81,6 +81,7 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 	if a.machine.Change.DropDefaults {
 		names = nil
 	}
+	guarded := a.guardedBefore(names)
 	entry := a.entry
 	var before state.State
 	var unread error
@@ -90,14 +91,26 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 			entry.Before = before.JSON()
 		}
 		var good []string
-		for _, name := range slices.Sorted(maps.Keys(passed)) {
-			if passed[name] {
+		for _, name := range slices.Sorted(slices.Values(names)) {
+			if passed[name] || slices.Contains(guarded, name) {
 				good = append(good, name)
 			}
 		}
 		a.inbox.put(letter{task: number, event: txn.BaselineMeasured{Passed: good}, entry: &entry})
 		a.poke()
 	})
+}
+
+// guardedBefore are the default probes that guarded the last attempt at the same
+// change. The committed state is what it was, so they guard this one too (design
+// §2, Baseline: never measured anew on a retry): what answers nobody for a moment
+// after a rollback would leave the next attempt without a guard.
+func (a *Agent) guardedBefore(names []string) []string {
+	last := a.record.Last
+	if last == nil || last.Result == v1.TransactionCommitted || last.Generation != a.machine.Change.Generation {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(last.GuardedBy), func(name string) bool { return !slices.Contains(names, name) })
 }
 
 // measure asks the probes, side by side, and calls done once: when all

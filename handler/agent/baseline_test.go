@@ -3,12 +3,14 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/clock"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
@@ -43,5 +45,23 @@ func TestOneLostPacketTakesNoGuardAwayFromAChange(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int{"api": 1, "dns": 2, "gateway": 2, "never-answered": 1}, network.asked); diff != "" {
 		t.Errorf("how often each was asked differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatGuardedALostChangeGuardsItsNextAttempt(t *testing.T) {
+	n := newNode(t)
+	n.handler(func(o *Options) { o.Backoff = Backoff{FirstLost: 3 * time.Second, MostLost: 3 * time.Second} })
+	n.want(2, "", "cut")
+	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
+		t.Fatalf("outcome = %+v", got)
+	}
+	n.host.need("an answer from the API server") // It gives none, for a moment.
+	n.until("it is tried again", func() bool {
+		last := n.get().Status.Transaction
+		return last.Attempts > 1 || last.Result == v1.TransactionCommitted
+	})
+	got := n.get().Status.Transaction
+	if got.Result != v1.TransactionRolledBack || !slices.Contains(got.GuardedBy, probe.APIServer) {
+		t.Errorf("outcome = %+v", got)
 	}
 }

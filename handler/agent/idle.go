@@ -108,7 +108,7 @@ func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
 // It returns how long to wait for the next attempt, zero for none.
 func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Duration, error) {
 	hash, committed := a.hashOf(nns.Spec.DesiredState), a.record.Committed
-	if again, err := a.wasOutage(nns, hash); again || err != nil {
+	if again, err := a.hasFailed(nns, hash); again || err != nil {
 		return 0, err
 	}
 	switch {

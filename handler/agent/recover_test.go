@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
@@ -51,5 +53,26 @@ func TestACheckpointThatNobodyTellsOfIsNotTakenForGone(t *testing.T) {
 	}
 	if pending, _ := n.host.Pending(t.Context()); len(pending) > 0 {
 		t.Errorf("the checkpoint %v is still alive: it will take back what was committed", pending)
+	}
+}
+
+// mute is a NetworkManager that does not answer.
+type mute struct{ backend.Backend }
+
+func (mute) Instance(context.Context) (string, error) { return "", backend.ErrUnavailable }
+
+func TestANodeWithAChangeThatAnEarlierProcessLeftIsNotToldToBeAtItsCommittedState(t *testing.T) {
+	n := newNode(t)
+	_, kill := n.handler(func(o *Options) { o.Backend = stuck{o.Backend} })
+	n.want(2, "p", "br0")
+	n.until("the change is in place", func() bool { return n.host.has("br0") })
+	kill()
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec = 3, v1.NodeNetworkStateSpec{} })
+	a, _ := n.handler(func(o *Options) { o.Backend = mute{o.Backend} })
+	if _, err := a.Reconcile(t.Context(), reconcile.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.get().Status.ObservedGeneration; got == 3 {
+		t.Error("generation 3 is told as reached while br0 is there: its slot would be given away")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,8 +21,25 @@ import (
 // maxMessage is the most that a condition's message may hold, in bytes.
 const maxMessage = 1024
 
-// report writes the status if anything that matters changed.
+// report writes the status if anything that matters changed. What was written
+// with its reply lost, or by the handler before this one, the cache may not show
+// yet: then it is computed again from what the API server has.
 func (a *Agent) report(ctx context.Context, nns *v1.NodeNetworkState) error {
+	err := a.reportOn(ctx, nns)
+	if !apierrors.IsConflict(err) {
+		return err
+	}
+	var live v1.NodeNetworkState
+	if err := a.Live.Get(ctx, client.ObjectKey{Name: a.Node}, &live); err != nil {
+		return fmt.Errorf("reading NodeNetworkState %s live: %w", a.Node, err)
+	}
+	return a.reportOn(ctx, &live)
+}
+
+// reportOn writes the differences to an object, and fails where the API server has
+// another one by now: what is the same in an older status and in the new one would
+// be left out, and an outcome be put together of two transactions.
+func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 	base := a.newest(nns)
 	status := base.Status.DeepCopy()
 	if err := a.observe(ctx, nns, status); err != nil {
@@ -35,7 +53,7 @@ func (a *Agent) report(ctx context.Context, nns *v1.NodeNetworkState) error {
 	}
 	written := base.DeepCopy()
 	written.Status = *status
-	if err := a.Client.Status().Patch(ctx, written, client.MergeFrom(base)); err != nil {
+	if err := a.Client.Status().Patch(ctx, written, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		a.inbox.setDirty(true)
 		return fmt.Errorf("reporting NodeNetworkState %s: %w", a.Node, err)
 	}
@@ -62,6 +80,7 @@ func (a *Agent) newest(nns *v1.NodeNetworkState) *v1.NodeNetworkState {
 	}
 	if newer, err := resourceversion.CompareResourceVersion(a.written.ResourceVersion, nns.ResourceVersion); err == nil && newer > 0 {
 		base.Status = *a.written.Status.DeepCopy()
+		base.ResourceVersion = a.written.ResourceVersion
 	}
 	return base
 }
@@ -144,9 +163,10 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 	} else {
 		status.AppliedHash, status.AppliedSources = "", nil
 	}
-	// A change that is still taken back: the node is not there yet, and who waits
-	// for it (desired.Decide) must not be told so.
-	atCommitted = atCommitted && !a.machine.Running()
+	// A change that is still taken back, be it one that an earlier process left:
+	// the node is not there yet, and who waits for it (desired.Decide) must not be
+	// told so.
+	atCommitted = atCommitted && !a.machine.Running() && !a.isLeft()
 	if atCommitted || (last != nil && last.Generation == nns.Generation && last.Result != v1.TransactionSuperseded) {
 		status.ObservedGeneration = nns.Generation
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
@@ -56,5 +57,46 @@ func TestWhatCouldNotBeReadIsReadAgainThoughNothingElseAsksForIt(t *testing.T) {
 	host.err = nil
 	if got := turn(); got.RequeueAfter != 0 || n.get().Status.CurrentState.IsZero() {
 		t.Errorf("the network was read, and the next turn is %+v", got)
+	}
+}
+
+// TestAnOutcomeIsNotPutTogetherOfTwo: a handler that has just started is shown the
+// NodeNetworkState as it was an outcome ago.
+func TestAnOutcomeIsNotPutTogetherOfTwo(t *testing.T) {
+	n := newNode(t)
+	n.host.refuse = errors.New("no")
+	_, kill := n.handler()
+	n.want(2, "p", "br0")
+	n.outcome(2)
+	old := n.get()
+	n.host.mu.Lock()
+	n.host.refuse = nil
+	n.host.mu.Unlock()
+	n.want(3, "p", "br1")
+	n.outcome(3)
+	kill()
+
+	files, err := journal.NewFiles(n.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := n.record()
+	record.Last = &v1.Transaction{Generation: 4, Phase: "Idle", Policy: "p", Result: v1.TransactionRefused, Message: old.Status.Transaction.Message}
+	if err := files.Close(record); err != nil {
+		t.Fatal(err)
+	}
+	n.want(4, "p", "br2")
+	a, err := New(Options{
+		Node: "node1", Client: n.api, Live: n.api, Backend: n.host, Prober: probes{n.host}, Journal: files,
+		Boot: n.boot, Clock: deadline.On(clock.RealClock{}), Spawn: func(func()) {}, Window: fakeWindow,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.report(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if got := n.get().Status.Transaction; got.Generation != 4 || got.Result != v1.TransactionRefused {
+		t.Errorf("generation %d is told as %s", got.Generation, got.Result)
 	}
 }

@@ -141,10 +141,7 @@ func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
 	}
 	a.record.Last = &last
 	a.noteInterruption(outcome, last.Sources)
-	a.outage = outage{}
-	if last.Final && len(last.Sources) > 0 && outcome.Result != v1.TransactionRefused {
-		a.outage = outage{hash: outcome.Change.Hash, sources: last.Sources}
-	}
+	a.noteFailure(outcome, last)
 }
 
 // noteInterruption counts how often in a row a trial of the same change was ended

@@ -60,8 +60,8 @@ func (t *turn) contribution(source v1.Source) (Contribution, bool) {
 	case m == nil:
 	case m.held != nil && m.held.Hash == source.Hash:
 		return *m.held, true
-	case m.readable() && m.policy.Hash == source.Hash:
-		return m.rendered(), true
+	case m.policy != nil:
+		return m.proposed(source)
 	}
 	return Contribution{}, false
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -17,6 +18,10 @@ import (
 // approvalGrace is how long a new enactment may wait for its approval before
 // it is said to be Pending: mostly it comes at once, and the write is saved.
 const approvalGrace = 2 * time.Second
+
+// behindRetry is when to look whether the policies are as new as their enactments
+// by then, if no event says so.
+const behindRetry = time.Second
 
 const policyKind = "NodeNetworkConfigurationPolicy"
 
@@ -54,6 +59,9 @@ func Decide(in Input) Decision {
 	for _, m := range t.members {
 		t.byName[m.name] = m
 	}
+	if t.isBehind() {
+		return Decision{RequeueAfter: behindRetry}
+	}
 	t.forfeit()
 	t.land()
 	t.moveOn()
@@ -72,6 +80,20 @@ func Decide(in Input) Decision {
 		}
 	}
 	return t.decision
+}
+
+// isBehind tells whether a policy was read at an older generation than its
+// enactment tells of. A process that has just started may be shown the policies as
+// they were long ago beside newer enactments: for an older generation it would
+// forget how the newer one failed, and try that again.
+func (t *turn) isBehind() bool {
+	return slices.ContainsFunc(t.members, func(m *member) bool {
+		if m.policy == nil || m.enactment == nil {
+			return false
+		}
+		told := max(m.enactment.Spec.ApprovedGeneration, m.enactment.Spec.AbortedGeneration, m.enactment.Status.PolicyGeneration)
+		return told > m.policy.Generation
+	})
 }
 
 // moveOn: a new generation whose rendering is what is committed needs no
@@ -173,6 +195,10 @@ func (t *turn) describeHeld(m *member) {
 		return
 	}
 	if t.comesBack(m) {
+		if t.setAside() {
+			m.show(pendingRow(messageUnmanaged), t.in.Now)
+			return
+		}
 		m.show(progressingRow(), t.in.Now)
 		return
 	}
@@ -191,8 +217,9 @@ func (t *turn) describeHeld(m *member) {
 // comesBack tells of a policy that had given way to another one, which goes:
 // it is Available again only when the node has it again.
 func (t *turn) comesBack(m *member) bool {
-	if t.in.State == nil || !t.managed() || !conditionIs(m.enactment.Status.Conditions, v1.EnactmentFailing, yes) &&
-		!conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
+	said := m.enactment.Status.Conditions
+	waits := conditionIs(said, v1.EnactmentPending, yes) && SetAside(m.enactment)
+	if t.in.State == nil || !waits && !conditionIs(said, v1.EnactmentFailing, yes) && !conditionIs(said, v1.EnactmentProgressing, yes) {
 		return false
 	}
 	source, is := t.source(m.name)

@@ -61,7 +61,7 @@ func (t *turn) land() {
 	if len(flights) == 0 {
 		return
 	}
-	if !t.done() {
+	if !t.done() || t.edited() { // What became of what somebody wrote says nothing of the policy.
 		m := t.byName[flights[0].Policy]
 		if len(flights) == 1 && m != nil && m.readable() && !m.plans() && m.policy.Hash == flights[0].Hash {
 			t.flying = m
@@ -81,6 +81,7 @@ func (t *turn) land() {
 		case m == nil || m.policy == nil: // It is gone, so it leaves the spec anyway.
 		default:
 			t.goBack = true
+			t.decision.GivesUp = append(t.decision.GivesUp, source.Policy)
 			if len(flights) == 1 {
 				t.unrecorded = m.enactment == nil && t.chargeable(m, source)
 				t.charge(m, source)
@@ -95,18 +96,9 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 	if m == nil || m.policy == nil {
 		return false
 	}
-	held := m.rendered()
-	held.Generation = source.Generation
-	if m.policy.Hash != source.Hash {
-		// It was edited since; the enactment still shows what it was then.
-		if m.enactment == nil || m.enactment.Status.PolicyGeneration != source.Generation {
-			return false
-		}
-		then, err := state.Parse(m.enactment.Status.DesiredState.Raw)
-		if err != nil || renderingHash(then, held.Priority) != source.Hash {
-			return false
-		}
-		held.State, held.Hash = then, source.Hash
+	held, known := m.proposed(source)
+	if !known {
+		return false
 	}
 	var guardedBy []string
 	if t.ended() {
@@ -121,6 +113,23 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 	}
 	t.note("policy %s: generation %d is committed", m.name, source.Generation)
 	return true
+}
+
+// proposed is what the source stood for when it was written. Where the policy was
+// edited since, the enactment still shows what it was then.
+func (m *member) proposed(source v1.Source) (Contribution, bool) {
+	then := m.rendered()
+	then.Generation = source.Generation
+	if m.policy.Hash == source.Hash {
+		return then, true
+	}
+	if m.enactment == nil || m.enactment.Status.PolicyGeneration != source.Generation {
+		return Contribution{}, false
+	}
+	var err error
+	then.State, err = state.Parse(m.enactment.Status.DesiredState.Raw)
+	then.Hash = source.Hash
+	return then, err == nil && renderingHash(then.State, then.Priority) == source.Hash
 }
 
 // charge records a failed transaction on the policy that was changed, once.

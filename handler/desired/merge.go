@@ -109,14 +109,20 @@ func (m aggregate) closer() Conflict {
 
 func foldInOrder(ordered []Contribution) aggregate {
 	var merged aggregate
-	tree := map[string]any{}
+	tree, used := map[string]any{}, newUses()
 	for _, next := range ordered {
+		uses := usesOf(next)
+		if found, is := used.contradicts(uses); is {
+			merged.conflicts = append(merged.conflicts, found)
+			continue
+		}
 		addition := next.State.Tree()
 		if found := disagreement("", "", tree, addition); found != nil {
 			merged.conflicts = append(merged.conflicts, merged.blame(next, found))
 			continue
 		}
 		unite("", "", tree, addition)
+		used.add(uses)
 		merged.members = append(merged.members, next)
 	}
 	merged.state = state.FromTree(plain(tree).(map[string]any))

@@ -60,6 +60,23 @@ func TestMerge(t *testing.T) {
 			merged:    `interfaces: [{name: eth1, mtu: 1400}]`,
 			conflicts: []string{`policy b conflicts with policy a at interfaces[eth1].mtu: 1500 here, 1400 there`},
 		},
+		"what one policy puts down is no port of another one's bridge": {
+			policies: []string{
+				`interfaces: [{name: eth1, type: ethernet, state: down}]`,
+				`interfaces: [{name: br1, type: linux-bridge, state: up, bridge: {port: [{name: eth1}]}}]`,
+			},
+			merged:    `interfaces: [{name: eth1, type: ethernet, state: down}]`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[eth1].state: "up", as a port of br1, here, "down" there`},
+		},
+		"a port of one policy's bond is not put down by another one": {
+			policies: []string{
+				`interfaces: [{name: bond0, type: bond, state: up, link-aggregation: {port: [eth1, eth2]}}]`,
+				`interfaces: [{name: eth2, state: absent}]`,
+				`interfaces: [{name: eth1, state: up, mtu: 1400}]`,
+			},
+			merged:    `interfaces: [{name: bond0, type: bond, state: up, link-aggregation: {port: [eth1, eth2]}}, {name: eth1, state: up, mtu: 1400}]`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[eth2].state: "absent" here, "up", as a port of bond0, there`},
+		},
 		"two types for one name conflict": {
 			policies:  []string{`interfaces: [{name: x, type: bond}]`, `interfaces: [{name: x, type: dummy}]`},
 			merged:    `interfaces: [{name: x, type: bond}]`,

@@ -55,6 +55,12 @@ type Entry struct {
 // Version of the entries that are written now.
 const Version = 2
 
+// Failed is a change that failed, and how that was reported.
+type Failed struct {
+	Change txn.Change     `json:"change"`
+	Last   v1.Transaction `json:"last"`
+}
+
 // Interrupted is a change whose trial a crash, a reboot or a restart of
 // NetworkManager ended.
 type Interrupted struct {
@@ -98,6 +104,9 @@ type Record struct {
 	Committed *Committed `json:"committed,omitempty"`
 	// Last is the last transaction as it is to be reported.
 	Last *v1.Transaction `json:"last,omitempty"`
+	// Failed is the change that failed last, as long as nothing else was wanted
+	// since: in a newer generation it is still that change.
+	Failed *Failed `json:"failed,omitempty"`
 	// Originals is what was there before what is committed was owned
 	// (state.Originals).
 	Originals json.RawMessage `json:"originals,omitempty"`

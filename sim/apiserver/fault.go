@@ -33,6 +33,15 @@ type Faults struct {
 	Answer func(Request) error
 }
 
+// Hurry ends a delay of the watches of some processes for what is under way, too.
+func (s *Store) Hurry(is func(process string) bool) {
+	for _, t := range s.tables {
+		for _, v := range t.views.of(is) {
+			v.hurry()
+		}
+	}
+}
+
 // Count names requests that are counted together.
 type Count struct{ Process, Verb, Kind, Subresource string }
 

@@ -86,6 +86,22 @@ func (v *view) push(c change) {
 	}
 }
 
+// hurry lets what is under way arrive as it would without what delayed it.
+func (v *view) hurry() {
+	if len(v.queue) == 0 {
+		return
+	}
+	now := v.cache.connection.store.world.Elapsed()
+	due := now
+	for i := range v.queue {
+		due += v.delay()
+		v.queue[i].due = min(v.queue[i].due, due)
+	}
+	if v.waits == 0 && v.listed == nil && !v.anew && !v.mended { // Otherwise it waits for something else.
+		v.after(v.queue[0].due - now)
+	}
+}
+
 // turn does what is next in the stream, if the network carries it.
 func (v *view) turn() {
 	v.pump = nil

@@ -161,6 +161,27 @@ func TestACacheThatStartsMayBeShownAnOlderList(t *testing.T) {
 	}
 }
 
+func TestWhatIsLateComesAtOnceWhenTheDelayIsOver(t *testing.T) {
+	b := newBench(t)
+	b.must(b.store.As("x").Create(t.Context(), state("a")))
+	delay := time.Second
+	b.store.Faults.Delay = func(string, string) time.Duration { return delay }
+	lines := heard(b, b.cache)
+	b.cache.Start()
+	b.after(9*time.Second, func() { delay = 2 * time.Minute })
+	b.after(10*time.Second, func() { b.edit("a") })
+	b.after(11*time.Second, func() { b.edit("a") })
+	b.after(30*time.Second, func() {
+		delay = time.Millisecond
+		b.store.Hurry(func(process string) bool { return process == b.process.Name })
+	})
+	b.run(time.Minute)
+	want := []string{"1s ->a@1", "30s a@1>a@2", "30s a@2>a@3"}
+	if diff := cmp.Diff(want, *lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestACacheListsOnceItCan(t *testing.T) {
 	b := newBench(t)
 	b.must(b.store.As("x").Create(t.Context(), state("a")))

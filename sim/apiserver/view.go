@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -264,6 +265,28 @@ func (w *viewers) remove(v *view) {
 	default:
 		w.all = without(w.all)
 	}
+}
+
+// of are the views of some processes, in an order that is always the same.
+func (w *viewers) of(is func(process string) bool) []*view {
+	var found []*view
+	keep := func(views []*view) {
+		for _, v := range views {
+			if is(v.cache.connection.process.Name) {
+				found = append(found, v)
+			}
+		}
+	}
+	keep(w.all)
+	for _, selected := range slices.Sorted(maps.Keys(w.byName)) {
+		keep(w.byName[selected])
+	}
+	for _, label := range w.labels {
+		for _, value := range slices.Sorted(maps.Keys(w.byLabel[label])) {
+			keep(w.byLabel[label][value])
+		}
+	}
+	return found
 }
 
 // publish tells a change to the views that it is about.

@@ -54,17 +54,17 @@ func (c *controller) heard(w watch.Watch, change apiserver.Change) {
 	switch {
 	case change.Old == nil:
 		e := event.CreateEvent{Object: change.New, IsInInitialList: change.Initial}
-		if w.Predicate.Create(e) {
+		if w.Passes().Create(e) {
 			c.process.Go("event", func() { w.Handler.Create(c.ctx, e, c.queue) })
 		}
 	case change.New == nil:
 		e := event.DeleteEvent{Object: change.Old}
-		if w.Predicate.Delete(e) {
+		if w.Passes().Delete(e) {
 			c.process.Go("event", func() { w.Handler.Delete(c.ctx, e, c.queue) })
 		}
 	default:
 		e := event.UpdateEvent{ObjectOld: change.Old, ObjectNew: change.New}
-		if w.Predicate.Update(e) {
+		if w.Passes().Update(e) {
 			c.process.Go("event", func() { w.Handler.Update(c.ctx, e, c.queue) })
 		}
 	}

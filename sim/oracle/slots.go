@@ -211,6 +211,10 @@ func (f *Facts) matching(p *v1.NodeNetworkConfigurationPolicy) int {
 
 // blast: of the nodes on which a generation was begun, no more than
 // maxUnavailable are without it: a bad policy stops by itself.
+//
+// As with slots, a node that was granted when more were allowed goes on: a node that
+// leaves the cluster frees its slot and takes none back (design §2, rule 4: a slot is
+// held while the enactment is approved and not Available).
 type blast struct {
 	begun   map[attempt]map[string]bool
 	allowed map[attempt]int
@@ -244,6 +248,9 @@ func (b *blast) Observe(f *Facts, e Event) error {
 			b.has(e.Node)
 		}
 	case Wrote:
+		if after, is := what.After.(*v1.NodeNetworkConfigurationEnactment); is && what.Spec {
+			b.grants(f, after)
+		}
 		if after, is := what.After.(*v1.NodeNetworkConfigurationEnactment); is && what.Status && conditionIs(after.Status.Conditions, v1.EnactmentAvailable) {
 			node, _ := nodeAndPolicy(after)
 			b.has(node)
@@ -254,6 +261,18 @@ func (b *blast) Observe(f *Facts, e Event) error {
 		}
 	}
 	return nil
+}
+
+// grants: so many nodes may have the generation that a node is granted now.
+func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
+	_, name := nodeAndPolicy(e)
+	p := f.policy(name)
+	if p == nil || !ownedBy(e, p) || e.Spec.ApprovedGeneration != p.Generation {
+		return
+	}
+	key := attempt{p.Name, string(p.UID), p.Generation}
+	limit, _ := f.limit(p)
+	b.allowed[key] = max(b.allowed[key], limit)
 }
 
 // has forgets that a node was begun, for every policy: one that is still begun

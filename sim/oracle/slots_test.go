@@ -152,6 +152,21 @@ func TestBlast(t *testing.T) {
 			fail(s, "n1")
 			fail(s, "n2")
 		}},
+		"two were granted when two were allowed, and a node left since": {play: func(s *stage) {
+			s.policy(2)
+			for _, node := range three[:2] {
+				s.wrote("controllers-1", s.enacted(node, 1, v1.EnactmentPending), "spec")
+			}
+			s.policy(1)
+			fail(s, "n1")
+			fail(s, "n2")
+		}},
+		"one was granted when one is allowed, and two are begun": {want: "is not committed on 2 nodes", play: func(s *stage) {
+			s.policy(1)
+			s.wrote("controllers-1", s.enacted("n1", 1, v1.EnactmentPending), "spec")
+			fail(s, "n1")
+			fail(s, "n2")
+		}},
 		"another generation begins anew": {play: func(s *stage) {
 			s.policy(1)
 			fail(s, "n1")

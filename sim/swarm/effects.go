@@ -97,8 +97,14 @@ func (e *effects) answer(r apiserver.Request) error {
 	return apierrors.NewInternalError(fmt.Errorf("%s: %w", anything, errServer))
 }
 
-// Lag implements fault.API.
-func (e *effects) Lag(process string, by time.Duration) { e.of(process).lag = by }
+// Lag implements fault.API. When it is over, what is on its way comes at once: a
+// fault that has ended delays nothing any more.
+func (e *effects) Lag(process string, by time.Duration) {
+	e.of(process).lag = by
+	if by == 0 {
+		e.cluster.API.Hurry(func(name string) bool { return oracle.TargetOf(name) == process })
+	}
+}
 
 // LoseEvents implements fault.API.
 func (e *effects) LoseEvents(process string, on bool, r *rand.Rand) {
