@@ -20,7 +20,8 @@ func TestASweepIsToldAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err, out)
 	}
-	if row := r.Scenarios[0]; r.Pairs != 3 || r.Singles != 5*row.Calls || row.Runs != r.Singles+r.Pairs || row.Broken != 0 {
+	// Five faults at each call, and the power goes after those that may write.
+	if row := r.Scenarios[0]; r.Pairs != 3 || r.Singles <= 5*row.Calls || r.Singles > 6*row.Calls || row.Runs != r.Singles+r.Pairs || row.Broken != 0 {
 		t.Errorf("%+v %+v", r, *row)
 	}
 }
