@@ -68,6 +68,9 @@ func (i Interface) falls(gone map[string]bool, current State) bool {
 	if controller, _ := i.Controller(); i.Type == "ovs-interface" && gone[controller] {
 		return true
 	}
+	if peer, there := current.Interface(i.Peer()); there && gone[peer.Name] && peer.Peer() == i.Name {
+		return true // Of a veth pair; its profile would make both again at the next boot.
+	}
 	base, there := current.Interface(i.BaseInterface())
 	return there && gone[base.Name] && base.Type != "ethernet"
 }

@@ -16,6 +16,9 @@ func TestSpellOutAbsence(t *testing.T) {
 		{"name": "br0.5.6", "type": "vlan", "state": "up", "vlan": {"base-iface": "br0.5", "id": 6}},
 		{"name": "eth3.5", "type": "vlan", "state": "up", "vlan": {"base-iface": "eth3", "id": 5}},
 		{"name": "ovs0", "type": "ovs-interface", "state": "up", "controller": "ovsbr"},
+		{"name": "veth0", "type": "veth", "state": "up", "veth": {"peer": "veth1"}},
+		{"name": "veth1", "type": "veth", "state": "up", "veth": {"peer": "veth0"}},
+		{"name": "veth2", "type": "veth", "state": "up", "veth": {"peer": "veth0"}},
 		{"name": "ovsbr", "type": "ovs-bridge", "state": "up"}]}`
 	const gone = `{"name": "br0", "type": "linux-bridge", "state": "absent"}`
 	const vlans = `{"name": "br0.5", "type": "vlan", "state": "absent"}, {"name": "br0.5.6", "type": "vlan", "state": "absent"}`
@@ -40,6 +43,9 @@ func TestSpellOutAbsence(t *testing.T) {
 			desired: `{"name": "eth3", "type": "ethernet", "state": "absent"}`, want: `{"name": "eth3", "type": "ethernet", "state": "absent"}`},
 		"an OVS interface goes with its bridge": {
 			desired: `{"name": "ovsbr", "state": "absent"}`, want: `{"name": "ovsbr", "state": "absent"}, {"name": "ovs0", "type": "ovs-interface", "state": "absent"}`},
+		"the other end of a veth pair goes too, but no veth whose end is in another namespace": {
+			desired: `{"name": "veth0", "type": "veth", "state": "absent"}`,
+			want:    `{"name": "veth0", "type": "veth", "state": "absent"}, {"name": "veth1", "type": "veth", "state": "absent"}`},
 		"what is absent already has no ports": {desired: `{"name": "br7", "state": "absent"}`, want: `{"name": "br7", "state": "absent"}`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
