@@ -33,6 +33,9 @@ func (a *Agent) report(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if err := a.Live.Get(ctx, client.ObjectKey{Name: a.Node}, &live); err != nil {
 		return fmt.Errorf("reading NodeNetworkState %s live: %w", a.Node, err)
 	}
+	if !managed(&live) {
+		return nil // It is told when the node is managed again.
+	}
 	return a.reportOn(ctx, &live)
 }
 

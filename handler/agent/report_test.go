@@ -93,6 +93,12 @@ func TestAnOutcomeIsNotPutTogetherOfTwo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	is := false
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = &is })
+	if err := a.report(t.Context(), old); err != nil || n.get().Status.Transaction.Generation == 4 {
+		t.Errorf("a node that nobody manages reports, %v", err)
+	}
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = nil })
 	if err := a.report(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
