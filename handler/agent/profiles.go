@@ -33,7 +33,7 @@ func (a *Agent) commit(ctx context.Context, entry journal.Entry) txn.Event {
 		err = a.makePermanent(ctx, entry, change)
 	}
 	if err != nil {
-		return txn.CommitFailed{Message: "making it permanent: " + err.Error()}
+		return txn.CommitFailed{Message: "making it permanent: " + err.Error(), Gone: errors.Is(err, backend.ErrGone)}
 	}
 	if checkpoint := entry.Transaction.Checkpoint; checkpoint != "" {
 		if err := a.Backend.Commit(ctx, backend.Checkpoint(checkpoint)); err != nil {
@@ -55,6 +55,13 @@ func (a *Agent) commit(ctx context.Context, entry journal.Entry) txn.Event {
 func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change profiles.Change) error {
 	if entry.Profiles == nil {
 		return nil // Of a handler whose trials were on disk.
+	}
+	if entry.Transaction.Checkpoint != "" {
+		// What has ended by itself is no trial any more, and nothing of it is
+		// to be on disk.
+		if _, err := a.ours(ctx, entry); err != nil {
+			return err
+		}
 	}
 	now, err := a.Backend.Profiles(ctx)
 	if err != nil {
