@@ -53,7 +53,8 @@ swarm() { bin/sim -seeds "$seeds" -from "$from" -failures 100 -known sim/testdat
 
 # fresh: the first digits of the commit say where to begin, so the same commit runs
 # the same seeds. What is not committed begins at its parent's. A seed that breaks a
-# rule becomes a kept case: -shrink, see sim/README.md.
+# rule becomes a kept case: -shrink, see sim/README.md. It is told and fails nothing
+# as long as about one in five hundred does: a run would be red by the luck of its commit.
 fresh() {
 	local commit start=${FRESH:-}
 	if [ -z "$start" ]; then
@@ -61,7 +62,8 @@ fresh() {
 		start=$((16#${commit:0:8} * 10000 + 1000000))
 		echo "fresh: commit ${commit:0:8} begins at seed $start; again: FRESH=$start hack/sim.sh fresh"
 	fi
-	bin/sim -seeds "$seeds" -from "$start" -failures 100 "${size[@]}" | tee out/sim/fresh
+	bin/sim -seeds "$seeds" -from "$start" -failures 100 "${size[@]}" | tee out/sim/fresh ||
+		echo "fresh: NOT MENDED YET: the seeds above, which nobody had run, broke a rule"
 }
 
 # branches: functions of production code that no seed reached.

@@ -246,7 +246,8 @@ func (a *Agent) applyRevert(ctx context.Context, entry journal.Entry) error {
 	if err := a.Backend.Commit(ctx, checkpoint); err != nil {
 		return err
 	}
-	if err := a.revertsFilesBack(ctx, before); err != nil {
+	// A revert that a crash cut short has left files, too: those are not before.
+	if err := a.revertsFilesBack(ctx, seen(entry, before)); err != nil {
 		return err
 	}
 	a.filesBack(ctx, entry)

@@ -35,8 +35,8 @@ type Entry struct {
 	Profiles *profiles.Snapshot `json:"profiles,omitempty"`
 	Trial    *profiles.Trial    `json:"trial,omitempty"`
 	// Seen is the same when the way back began, with what others did during the
-	// trial; of this process only.
-	Seen *profiles.Snapshot `json:"-"`
+	// trial.
+	Seen *profiles.Snapshot `json:"seen,omitempty"`
 	// Before is the state read before the change. Revert is what leads back to
 	// it by nmstate's model: the last resort, where the profiles do not.
 	Before json.RawMessage `json:"before"`
