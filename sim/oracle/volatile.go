@@ -139,6 +139,9 @@ func (permanent) Observe(f *Facts, e Event) error {
 		if entry == nil || !entry.Transaction.Proven || entry.Transaction.Checkpoint != what.ID {
 			return nil
 		}
+		if t := f.Node(e.Node).Trial; t != nil && t.Ended != "" {
+			return nil // There is none left to give up, which the handler will be told.
+		}
 		disk := f.Disk(e.Node)
 		unsaved := slices.DeleteFunc(slices.Clone(disk.Unsaved), func(at string) bool {
 			_, had := disk.Armed[at]
