@@ -38,13 +38,49 @@ func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 	if len(actions) > 0 {
 		actions = append(actions, Action{Verb: Sync})
 	}
-	if len(changed) > 0 {
+	stale := unread(before, now)
+	for _, uuid := range stale {
+		for _, at := range pathsOf(uuid, before, trial, seen) {
+			if !slices.Contains(changed, at) {
+				changed = append(changed, at)
+			}
+		}
+	}
+	if len(changed)+len(stale) > 0 {
 		actions = append(actions, Action{Verb: Reload, Paths: changed})
 	}
 	if now.Hostname != before.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: before.Hostname})
 	}
 	return actions
+}
+
+// unread are the profiles that NetworkManager has otherwise than their files, and
+// had not before: whoever put those back may have died before the Reload.
+func unread(before, now Snapshot) []string {
+	inRun := now.profiles(RunDir)
+	return slices.DeleteFunc(slices.Clone(now.Unsaved), func(uuid string) bool {
+		_, shadow := inRun[uuid]
+		return shadow || slices.Contains(before.Unsaved, uuid)
+	})
+}
+
+// pathsOf are those at which a profile is, or was in the trial.
+func pathsOf(uuid string, before Snapshot, trial *Trial, seen Snapshot) []string {
+	all := []Files{before.Files, seen.Files}
+	if trial != nil {
+		all = append(all, trial.Files)
+	}
+	var found []string
+	for _, files := range all {
+		for at := range files {
+			if uuidAt(at, files) == uuid {
+				found = append(found, at)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 // DNSBack has NetworkManager forget a trial's global DNS. The file has its old
