@@ -271,6 +271,10 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 			settled.Foreign = back.round(ctx)
 		}
 		done := kept || len(settled.Differences) == 0 && len(settled.Foreign) == 0 && back.isQuiet()
+		if done {
+			settled.Differences = append(settled.Differences, a.unflushed(ctx, entry)...)
+			done = len(settled.Differences) == 0 || kept
+		}
 		if done || !a.Clock.Now().Before(back.until(end, settled)) || ctx.Err() != nil {
 			if !done {
 				if entry.Transaction.Reverted {
@@ -278,7 +282,6 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 				}
 				logf.FromContext(ctx).Info("the node is not as before", "differences", settled.Differences, "foreign", settled.Foreign)
 			}
-			a.certain(ctx, entry)
 			return settled
 		}
 		a.Clock.Wait(ctx, nil, settleInterval)

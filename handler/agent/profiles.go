@@ -264,15 +264,16 @@ func (a *Agent) revertsFilesBack(ctx context.Context, before profiles.Snapshot) 
 	return a.do(ctx, profiles.FilesBack(before, nil, now, now))
 }
 
-// certain has on disk what NetworkManager wrote of its own accord: a checkpoint
-// that expires writes files as well.
-func (a *Agent) certain(ctx context.Context, entry journal.Entry) {
+// unflushed is what keeps what NetworkManager wrote of its own accord from being on
+// disk for certain: a checkpoint that expires writes files as well.
+func (a *Agent) unflushed(ctx context.Context, entry journal.Entry) []string {
 	if entry.Profiles == nil {
-		return
+		return nil
 	}
 	if err := a.Backend.Do(ctx, profiles.Action{Verb: profiles.Sync}); err != nil {
-		logf.FromContext(ctx).Error(err, "cannot flush the files of the profiles")
+		return []string{"flushing the files of the profiles: " + err.Error()}
 	}
+	return nil
 }
 
 // profileDifferences are how the node's profiles differ from before the change.
