@@ -140,8 +140,10 @@ func fileUUID(file profiles.File) string { return lineOf(file, "uuid=") }
 // another one may say the same. Empty for a file that is none.
 func Meaning(file profiles.File) string { return lineOf(file, meaningKey) }
 
-// Device of a profile's file, and what it is a port of, for oracles.
-func Device(file profiles.File) string     { return lineOf(file, "interface-name=") }
+// Device of a profile's file, for oracles.
+func Device(file profiles.File) string { return lineOf(file, "interface-name=") }
+
+// Controller that the profile in a file names as its own; empty for none.
 func Controller(file profiles.File) string { return lineOf(file, "controller=") }
 
 func lineOf(file profiles.File, key string) string {
