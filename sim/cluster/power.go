@@ -37,6 +37,9 @@ func (n *Node) PowerOn() {
 	n.cluster.World.After(startDelay, n.newPod())
 }
 
+// HasPod tells whether the kubelet knows of the handler's pod.
+func (n *Node) HasPod() bool { return n.admitted }
+
 // newPod is a kubelet that has no pod of the handler: it is told of one by the API
 // server only, so until it has reached that the node has no handler, whatever
 // state it is in.

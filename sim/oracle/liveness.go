@@ -46,7 +46,7 @@ func (f *Facts) pending() []string {
 		}
 		// Without the API server a kubelet starts no handler after a boot (design
 		// §2, rule 7); whether the node is out of reach by our doing, reach says.
-		if entry := f.Journal(node); entry != nil && f.Reaches(node, probe.APIServer) {
+		if entry := f.Journal(node); entry != nil && f.HasPod(node) {
 			say("node %s: a transaction is open in phase %s", node, entry.Transaction.Phase)
 		}
 		if nns := f.state(node); nns != nil && isManaged(nns) && len(nns.Status.Drift) > 0 && driftIsPending(nns) {

@@ -71,6 +71,7 @@ func (s *stage) Nodes() []string                      { return sortedKeys(s.host
 func (s *stage) Network(node string) state.State      { return parsed([]byte(s.hosts[node].network)) }
 func (s *stage) Kernel(node string) foreign.Snapshot  { return s.hosts[node].kernel }
 func (s *stage) Revision(node string) uint64          { return s.hosts[node].revision }
+func (s *stage) HasPod(string) bool                   { return true }
 func (s *stage) Reaches(node, _ string) bool          { return !s.hosts[node].cut }
 func (s *stage) Open(node string) bool                { return s.hosts[node].entry != nil }
 func (s *stage) Journal(node string) *journal.Entry   { return s.hosts[node].entry }

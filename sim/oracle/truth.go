@@ -22,6 +22,9 @@ type Truth interface {
 	Centralized() bool
 	// Has tells whether the node's host is there and switched on.
 	Has(node string) bool
+	// HasPod tells whether the node's kubelet knows of its handler's pod since the
+	// boot: it runs, or is started again by and by.
+	HasPod(node string) bool
 	// Nodes that there are, sorted.
 	Nodes() []string
 	// Network is the node's network as a reader would be shown it now.

@@ -24,6 +24,11 @@ func (t truth) Has(node string) bool {
 	return n != nil && n.Host.On()
 }
 
+func (t truth) HasPod(node string) bool {
+	n := t.cluster.Node(node)
+	return n != nil && n.HasPod()
+}
+
 func (t truth) Nodes() []string {
 	var names []string
 	for _, n := range t.cluster.Nodes() {
