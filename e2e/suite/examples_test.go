@@ -108,7 +108,7 @@ func tryExample(ctx context.Context, example docs.Example) {
 	f.withdraw(ctx)
 	if example.Outcome.Then == docs.Delete {
 		for _, n := range f.Nodes() {
-			f.awaitAsBefore(ctx, n)
+			f.awaitUndone(ctx, n)
 		}
 	}
 }

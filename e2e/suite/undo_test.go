@@ -185,9 +185,10 @@ spec:
 	)
 })
 
-// awaitUndone is awaitAsBefore for an undo: NetworkManager keeps IPv6 switched
-// off in the kernel, so without the multicast route, on a NIC that it has once
-// configured.
+// awaitUndone is awaitAsBefore for an undo, which is a change like any other, by
+// nmstate's model: a NIC that had no profile keeps one that does nothing, and
+// NetworkManager keeps IPv6 switched off in the kernel, so without the multicast
+// route, on a NIC that it has once configured.
 func (f *fleet) awaitUndone(ctx context.Context, n *lab.Node) {
 	GinkgoHelper()
 	pristine := f.pristine[n.Name]

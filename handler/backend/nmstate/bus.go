@@ -105,6 +105,9 @@ var goneNames = map[string]bool{
 	"org.freedesktop.DBus.Error.UnknownObject":    true,
 	"org.freedesktop.DBus.Error.UnknownMethod":    true,
 	"org.freedesktop.DBus.Error.UnknownInterface": true,
+	// What it answers where a device that is to be deleted has just gone: only
+	// what is made by software is ever deleted.
+	"org.freedesktop.NetworkManager.Device.NotSoftware": true,
 	// What NetworkManager answers for a checkpoint that it does not have.
 	"org.freedesktop.NetworkManager.InvalidArguments": true,
 	// What it answers when it is asked for a device or a profile by name.
