@@ -102,10 +102,16 @@ func ask(ctx context.Context, dir string, req request) (response, error) {
 // instead, the error carries the end of its log.
 func (l *Lab) awaitReady(ctx context.Context, role, dir string) error {
 	log := filepath.Join(dir, role+".log")
+	// A process that has just been started has no command line for a moment, on a
+	// busy machine long enough to be looked for in vain once.
+	const enough = 20
+	missed := 0
 	err := l.until(ctx, role, func() (bool, error) {
 		if _, err := findOne(role, dir); err != nil {
-			return true, fmt.Errorf("%s ended at once: %s", role, lastLines(log, 3))
+			missed++
+			return missed >= enough, fmt.Errorf("%s ended at once: %s", role, lastLines(log, 3))
 		}
+		missed = 0
 		var dialer net.Dialer
 		conn, err := dialer.DialContext(ctx, "unix", filepath.Join(dir, "control"))
 		if err != nil {
