@@ -88,7 +88,10 @@ func (t truth) Disk(node string) Disk {
 	if n == nil {
 		return Disk{}
 	}
-	return Disk{Armed: n.Host.Armed(), Now: n.Host.Files(), Unsynced: n.Host.Unsynced(), Unsaved: n.Host.Unsaved()}
+	return Disk{
+		Armed: n.Host.Armed(), Now: n.Host.Files(), Unsynced: n.Host.Unsynced(), Unsaved: n.Host.Unsaved(),
+		Ended: len(n.Host.Checkpoints()) == 0,
+	}
 }
 
 func (t truth) Look(like client.Object, name string) client.Object {

@@ -20,6 +20,8 @@ type Disk struct {
 	Unsynced []string
 	// Unsaved are the profiles that the next boot would not find as they are.
 	Unsaved []string
+	// Ended: NetworkManager has no checkpoint.
+	Ended bool
 }
 
 // volatile: nothing of a trial is where the next boot reads it before the trial is
@@ -173,6 +175,9 @@ func portBeforeController(f *Facts, node, at string) error {
 	entry := f.Journal(node)
 	if on == "" || entry == nil || !entry.Transaction.Proven || entry.Transaction.Phase != txn.Committing {
 		return nil
+	}
+	if disk.Ended && entry.Transaction.Checkpoint != "" {
+		return nil // NetworkManager's own way back writes it: the checkpoint's time is over.
 	}
 	known := false
 	for other, file := range disk.Now {

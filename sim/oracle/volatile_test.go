@@ -84,6 +84,7 @@ func TestPermanent(t *testing.T) {
 		"a profile is in memory only":               {want: "would not find", play: proven(Disk{Unsaved: []string{profiles.RunDir + "/eth1"}}, Committing{"1"})},
 		"a profile is not flushed":                  {want: "would not leave", play: proven(Disk{Unsynced: []string{eth1File}}, Committing{"1"})},
 		"a port after its controller":               {play: proven(Disk{Now: port}, DiskWritten{eth1File})},
+		"NetworkManager's own way back":             {play: proven(Disk{Now: port, Unsynced: []string{br0File}, Ended: true}, DiskWritten{eth1File})},
 		"a port whose controller may still be lost": {want: "before that is for certain", play: proven(Disk{Now: port, Unsynced: []string{br0File}}, DiskWritten{eth1File})},
 	})
 }
