@@ -246,8 +246,11 @@ func (a *Agent) applyRevert(ctx context.Context, entry journal.Entry) error {
 	if err := a.Backend.Commit(ctx, checkpoint); err != nil {
 		return err
 	}
-	// A revert that a crash cut short has left files, too: those are not before.
-	if err := a.revertsFilesBack(ctx, seen(entry, before)); err != nil {
+	if entry.Seen != nil {
+		// A revert that a crash cut short has left files, too: those are not before.
+		before = profiles.Wanted(*entry.Profiles, entry.Trial, *entry.Seen)
+	}
+	if err := a.revertsFilesBack(ctx, before); err != nil {
 		return err
 	}
 	a.filesBack(ctx, entry)

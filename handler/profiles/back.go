@@ -200,6 +200,14 @@ func target(before Snapshot, trial *Trial, seen Snapshot) (want Files, mine []st
 	return want, mine
 }
 
+// Wanted is what the way back leads to: as before, with what others did since. seen is as for
+// FilesBack.
+func Wanted(before Snapshot, trial *Trial, seen Snapshot) Snapshot {
+	wanted := before
+	wanted.Files, _ = target(before, trial, seen)
+	return wanted
+}
+
 // isOurs tells whether a file that is not to be there is the trial's.
 func isOurs(at string, mine []string, now Files) bool {
 	return at == DNSFile || isUnfinished(at) || slices.Contains(mine, uuidAt(at, now))

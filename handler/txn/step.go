@@ -49,10 +49,10 @@ func (s State) idle(e Event) (State, []Effect) {
 
 // recovered takes an earlier process's open transaction back. One that was
 // proven is made permanent instead, as long as the node still has it: its
-// commit had begun.
+// commit had begun, and no way back from it.
 func recovered(e Recovered) (State, []Effect) {
 	s := e.Journal
-	if s.Proven && e.Alive {
+	if s.Proven && s.Cause == nil && e.Alive {
 		return s.commit()
 	}
 	if s.Cause == nil {

@@ -126,7 +126,11 @@ func parse(t *testing.T, line string) Event {
 	case "networkmanager-restarted":
 		return CheckpointLost{}
 	case "recovered":
-		return Recovered{Journal: State{Phase: Phase(arg(1)), Change: Change{Generation: 7, Policy: "p", Interrupted: strings.Count(line, " again")},
+		var cause *Cause
+		if has("failed") {
+			cause = &Cause{Message: "committing: no space"}
+		}
+		return Recovered{Journal: State{Cause: cause, Phase: Phase(arg(1)), Change: Change{Generation: 7, Policy: "p", Interrupted: strings.Count(line, " again")},
 			Checkpoint: "/1", Guards: []string{"dns"}, Lost: has("lost"), Proven: has("proven")}, Alive: has("alive"), Forgotten: has("forgotten")}
 	}
 	t.Fatalf("unknown event %q", line)
