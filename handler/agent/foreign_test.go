@@ -190,9 +190,9 @@ func TestWhatARollbackDropsAndCannotBePutBackIsReported(t *testing.T) {
 	n.want(2, "p", "cut")
 	n.midApply(t)
 	k.set(errors.New("network is unreachable"))
+	k.drop(1) // in mid-apply: what goes after the comparison is its owner's doing
 	close(n.host.hold)
 	n.until("the change is in place", func() bool { return n.host.has("cut") })
-	k.drop(1)
 	n.until("the change is taken back", func() bool { return !n.host.has("cut") })
 	got := n.outcome(2)
 	want := []string{"route 10.244.2.0/24 dev eth0 proto boot was dropped and cannot be put back: network is unreachable"}

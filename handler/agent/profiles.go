@@ -205,7 +205,7 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 	if now, err = a.Backend.Profiles(ctx); err != nil {
 		return err
 	}
-	return a.do(ctx, profiles.DevicesBack(before, entry.Trial, now, touched))
+	return a.do(ctx, profiles.DevicesBack(before, entry.Trial, *entry.Seen, now, touched))
 }
 
 // revert applies what nmstate's model says leads back. Where the journal holds

@@ -96,18 +96,21 @@ func DNSBack(trial *Trial) []Action {
 // DevicesBack brings the profiles back to the devices that they were active
 // on, for a trial whose checkpoint is lost. trial is as for FilesBack; touched
 // are the UUIDs that the way back has written or removed (Touched), since
-// NetworkManager may still have the trial's settings on their devices.
+// NetworkManager may still have the trial's settings on their devices. A device
+// that a touched profile speaks of and that was not there goes, also where
+// NetworkManager died between making it and giving it the profile.
 //
 // A device that somebody had configured without a profile gets the profile that
 // NetworkManager had made up for it, where that is known: it is in memory only,
 // and has the device's addresses from before.
-func DevicesBack(before Snapshot, trial *Trial, now Snapshot, touched []string) []Action {
+func DevicesBack(before Snapshot, trial *Trial, seen, now Snapshot, touched []string) []Action {
 	had, madeUp := before.current(), before.madeUp()
+	made := madeFor(touched, trial, seen)
 	var actions, mtus []Action
 	for _, d := range now.Devices {
 		was, existed := before.device(d.Name)
 		switch {
-		case !existed && d.Software && (d.managed() || trial.made(d.Name)):
+		case !existed && d.Software && (d.managed() || trial.made(d.Name) || slices.Contains(made, d.Name)):
 			actions = append(actions, Action{Verb: DeleteDevice, Device: d.Name})
 		case existed && !was.managed() && d.managed() && !slices.Contains(madeUp, was.Profile):
 			actions = append(actions, Action{Verb: Disconnect, Device: d.Name})
@@ -146,6 +149,22 @@ func (t *Trial) made(name string) bool {
 	}
 	d, _ := t.device(name)
 	return d.managed()
+}
+
+// madeFor are the devices that the trial's profiles name. seen stands for the
+// trial where no picture of it was taken.
+func madeFor(touched []string, trial *Trial, seen Snapshot) []string {
+	with := seen.Files
+	if trial != nil {
+		with = trial.Files
+	}
+	var found []string
+	for at, file := range with {
+		if k := parse(file.Content); isProfile(at) && k.device() != "" && slices.Contains(touched, k.uuid()) {
+			found = append(found, k.device())
+		}
+	}
+	return found
 }
 
 func order(p profile) int {

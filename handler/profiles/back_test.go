@@ -153,14 +153,37 @@ func TestDevicesBack(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			trial := &Trial{Snapshot: drawnNode(test.trial...)}
-			got := words(DevicesBack(drawnNode(test.before...), trial, drawnNode(test.now...), test.touched))
+			got := words(DevicesBack(drawnNode(test.before...), trial, drawnNode(test.now...), drawnNode(test.now...), test.touched))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})
 	}
-	if got := DevicesBack(drawnNode("device eth0"), nil, drawnNode("device eth0", "device br0 profile=br0 software=yes"), nil); len(got) != 1 {
-		t.Errorf("without a picture of the trial what is new and has a profile is the trial's: %v", words(got))
+}
+
+func TestDevicesBackOfATrialWithoutAPicture(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		seen, now []string
+		want      []string
+	}{
+		"what is new and has a profile is the trial's": {
+			now:  []string{"device eth0", "device br0 profile=br0 software=yes"},
+			want: []string{"delete-device br0"}},
+		"so is what a profile speaks of that NetworkManager died before using": {
+			seen: []string{"run br0 device=br0", "device eth0", "device br0 software=yes"},
+			now:  []string{"device eth0", "device br0 software=yes"},
+			want: []string{"delete-device br0"}},
+		"what no profile speaks of is somebody else's": {
+			seen: []string{"run br0 device=br0", "device eth0", "device docker0 software=yes"},
+			now:  []string{"device eth0", "device docker0 software=yes"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			before, seen := drawnNode("device eth0"), drawnNode(test.seen...)
+			got := words(DevicesBack(before, nil, seen, drawnNode(test.now...), Touched(before, nil, seen)))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
 	}
 }
 

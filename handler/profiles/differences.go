@@ -3,6 +3,7 @@ package profiles
 import (
 	"fmt"
 	"path"
+	"slices"
 )
 
 // Differences are how a node that was taken back differs from before, one line
@@ -28,6 +29,12 @@ func Differences(before Snapshot, trial *Trial, seen, now Snapshot) []string {
 	}
 	if before.Hostname != now.Hostname {
 		lines = append(lines, fmt.Sprintf("the hostname of the next boot is %q, was %q", now.Hostname, before.Hostname))
+	}
+	made := madeFor(mine, trial, seen)
+	for _, d := range now.Devices {
+		if _, existed := before.device(d.Name); !existed && d.Software && slices.Contains(made, d.Name) {
+			lines = append(lines, fmt.Sprintf("device %s is there, and was not", d.Name))
+		}
 	}
 	names := now.current()
 	had := before.current()

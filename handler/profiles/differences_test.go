@@ -34,6 +34,11 @@ func TestDifferences(t *testing.T) {
 		"a device that is not there": {
 			before: []string{eth0, "device eth0 profile=eth0"}, now: []string{eth0},
 			want: []string{"device eth0 of profile eth0 is not there"}},
+		"a device of the trial that nobody uses is there": {
+			before: []string{eth0}, trial: []string{eth0, "run br0 device=br0"}, now: []string{eth0, "device br0 software=yes"},
+			want: []string{"device br0 is there, and was not"}},
+		"a device of somebody else is none": {
+			before: []string{eth0}, trial: []string{eth0, "run br0 device=br0"}, now: []string{eth0, "device docker0 software=yes"}},
 		"what somebody else configured has another profile each time": {
 			before: []string{"device docker0 profile=x external=yes"}, now: []string{"device docker0 profile=y external=yes"}},
 	} {

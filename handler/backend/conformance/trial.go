@@ -109,7 +109,7 @@ func (b *bench) takenBack(t *testing.T, one tried) {
 func (b *bench) devicesBack(t *testing.T, one tried, seen profiles.Snapshot) {
 	t.Helper()
 	touched := profiles.Touched(one.before, &one.trial, seen)
-	b.do(t, profiles.DevicesBack(one.before, &one.trial, b.profiles(t), touched)...)
+	b.do(t, profiles.DevicesBack(one.before, &one.trial, seen, b.profiles(t), touched)...)
 }
 
 // disk are the files of a snapshot that the next boot reads, printable.

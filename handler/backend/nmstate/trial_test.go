@@ -221,7 +221,7 @@ func (a *attempt) filesBack(t *testing.T, seen profiles.Snapshot) {
 func (a *attempt) devicesBack(t *testing.T, seen profiles.Snapshot) {
 	t.Helper()
 	touched := profiles.Touched(a.before.Snapshot, &a.trial, seen)
-	a.do(t, profiles.DevicesBack(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, touched))
+	a.do(t, profiles.DevicesBack(a.before.Snapshot, &a.trial, seen, a.picture(t).Snapshot, touched))
 }
 
 // endings are how a trial ends, with whether it is to be as before then.
