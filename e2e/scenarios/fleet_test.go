@@ -58,7 +58,7 @@ func (f *fleet) take(ctx context.Context, s *scenario.Scenario) (*Lab, error) {
 	if err := l.Mode(ctx, s.Centralized); err != nil {
 		return nil, err
 	}
-	l.began, l.phases = time.Now(), map[string]*phases{}
+	l.began, l.phases = time.Now(), map[string]*lab.Phases{}
 	return l, nil
 }
 

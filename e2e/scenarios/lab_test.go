@@ -39,7 +39,7 @@ type Lab struct {
 	audit   string
 	began   time.Time
 	mode    string
-	phases  map[string]*phases
+	phases  map[string]*lab.Phases
 	// pristine are the profiles that the nodes had at the beginning.
 	pristine map[string]map[string]string
 	// away are parts that were stopped, cut tells that the API server is out of reach.
@@ -148,7 +148,7 @@ func (l *Lab) Phase(_ context.Context, node string) (string, error) {
 func (l *Lab) Watch(context.Context) error {
 	for _, n := range l.cluster.Nodes() {
 		var err error
-		if l.phases[n.Name], err = follow(n); err != nil {
+		if l.phases[n.Name], err = n.FollowPhases(); err != nil {
 			return err
 		}
 	}
@@ -157,7 +157,7 @@ func (l *Lab) Watch(context.Context) error {
 
 // Enter follows the handler's log.
 func (l *Lab) Enter(ctx context.Context, node, phase string) error {
-	return l.phases[node].until(ctx, phase, patience)
+	return l.phases[node].Until(ctx, phase, patience)
 }
 
 // Applies counts in NetworkManager's log.

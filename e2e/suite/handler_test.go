@@ -149,23 +149,14 @@ func (f *fleet) heldInProbing(ctx context.Context, n *lab.Node) {
 	Expect(f.CutAPI(ctx)).To(Succeed())
 	log.until(ctx, string(txn.Probing))
 	awaitKernel(ctx, n, bridged("203.0.113.10")...)
-	Eventually(ctx, func() ([]string, error) {
-		_, err := log.entered()
-		return log.passed, err
-	}).WithTimeout(patience).WithPolling(10*time.Millisecond).Should(ContainElements(txn.ReadBack, txn.Foreign, probe.DefaultGateway), "the other guards")
+	Eventually(ctx, log.Passed).WithTimeout(patience).WithPolling(10*time.Millisecond).Should(ContainElements(txn.ReadBack, txn.Foreign, probe.DefaultGateway), "the other guards")
 }
 
 // where tells in which phase the handler was killed: the last one told, and
 // what the journal has.
-func (f *fleet) where(n *lab.Node, log *follower) string {
+func (f *fleet) where(n *lab.Node, log follower) string {
 	GinkgoHelper()
-	phases, err := log.entered()
-	Expect(err).NotTo(HaveOccurred())
-	log.seen = append(log.seen, phases...)
-	last := "before Baseline"
-	if len(log.seen) > 0 {
-		last = log.seen[len(log.seen)-1]
-	}
+	last := log.Last()
 	raw, err := os.ReadFile(filepath.Join(n.DiskPath(journalDir), "journal.json"))
 	if err != nil {
 		return last + ", journal closed"

@@ -53,7 +53,7 @@ type stand struct {
 	policy  *v1.NodeNetworkConfigurationPolicy
 	node    *lab.Node
 	before  lab.Picture
-	phases  *phases
+	phases  *lab.Phases
 	// began is when the node got its power back, or when something was killed.
 	began time.Time
 }
@@ -68,17 +68,17 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 		return row, err
 	}
 	defer watch.Stop()
-	if s.phases, err = follow(n); err != nil {
+	if s.phases, err = n.FollowPhases(); err != nil {
 		return row, err
 	}
 	if err := c.Client.Create(ctx, s.policy); err != nil {
 		return row, fmt.Errorf("creating the policy: %w", err)
 	}
-	err = s.phases.until(ctx, string(ending.Phase))
+	err = s.phases.Until(ctx, string(ending.Phase), patience)
 	if err == nil && !ending.undisturbed() {
 		err = s.end(ctx, ending)
 	}
-	row.At = s.phases.last()
+	row.At = s.phases.Last()
 	if err == nil {
 		err = s.alone(ctx, ending, &row)
 	}
@@ -87,7 +87,7 @@ func Run(ctx context.Context, c *cluster.Cluster, n *lab.Node, before lab.Pictur
 		err = s.finished(ctx, &row)
 	}
 	if ending.undisturbed() {
-		row.Permanent = s.phases.between(string(txn.Committing))
+		row.Permanent = s.phases.Between(string(txn.Committing))
 	}
 	if err = errors.Join(err, s.release(ctx)); err == nil {
 		err = s.later(ctx, &row)

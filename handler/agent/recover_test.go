@@ -10,7 +10,6 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
-	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 )
 
 // stuck never comes to commit.
@@ -38,14 +37,7 @@ func TestACheckpointThatNobodyTellsOfIsNotTakenForGone(t *testing.T) {
 	n := newNode(t)
 	_, kill := n.handler(func(o *Options) { o.Backend = stuck{o.Backend} })
 	n.want(2, "p", "br0")
-	files, err := journal.NewFiles(n.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.until("the change is proven", func() bool {
-		open, err := files.Load()
-		return err == nil && open != nil && open.Transaction.Proven
-	})
+	n.untilProven(t)
 	kill()
 	n.handler(func(o *Options) { o.Backend = reticent{o.Backend, &atomic.Int32{}} })
 	if got := n.outcome(2); got.Result != v1.TransactionCommitted || !n.host.has("br0") {

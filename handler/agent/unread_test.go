@@ -203,21 +203,11 @@ func TestAnOpenTransactionIsTakenBackBesideARecordThatCannotBeRead(t *testing.T)
 	n := newNode(t)
 	_, kill := n.handler(func(o *Options) { o.Backend = stuck{o.Backend} })
 	n.want(2, "p", "br0")
-	files, err := journal.NewFiles(n.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.until("the change is proven", func() bool {
-		open, err := files.Load()
-		return err == nil && open != nil && open.Transaction.Proven
-	})
+	n.untilProven(t)
 	kill()
 	n.garble("record.json")
 	n.handler(func(o *Options) { o.Client, o.Live = nil, nil })
-	n.until("it is taken back", func() bool {
-		open, err := files.Load()
-		return err == nil && open == nil
-	})
+	n.until("it is taken back", func() bool { return n.open(t) == nil })
 	if got := n.files(); !slices.Contains(got, "record.json.unreadable") {
 		t.Errorf("the journal's folder has %v", got)
 	}

@@ -16,21 +16,25 @@ import (
 )
 
 func newUnit(w *where, name, what string, do func(*lab.Node, context.Context, string) error) *cobra.Command {
-	verbs := []string{"start", "stop", "restart", "kill"}
-	return &cobra.Command{
-		Use:               name + " NODE start|stop|restart|kill",
-		Short:             "Start, stop, restart or kill -9 " + what + " of a node",
-		Example:           "  lab " + name + " node1 kill",
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: w.completeThen(verbs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := w.node(args[0])
-			if err != nil {
-				return err
-			}
-			return do(n, cmd.Context(), args[1])
-		},
+	return w.verb([]string{"start", "stop", "restart", "kill"}, do, &cobra.Command{
+		Use:     name + " NODE start|stop|restart|kill",
+		Short:   "Start, stop, restart or kill -9 " + what + " of a node",
+		Example: "  lab " + name + " node1 kill",
+	})
+}
+
+// verb gives a command its arguments: a node, and what to do with it.
+func (w *where) verb(verbs []string, do func(*lab.Node, context.Context, string) error, cmd *cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ExactArgs(2)
+	cmd.ValidArgsFunction = w.completeThen(verbs)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		n, err := w.node(args[0])
+		if err != nil {
+			return err
+		}
+		return do(n, cmd.Context(), args[1])
 	}
+	return cmd
 }
 
 // completeThen completes a node and then one of some words.
@@ -87,8 +91,7 @@ func newReboot(w *where) *cobra.Command {
 }
 
 func newPower(w *where) *cobra.Command {
-	verbs := []string{"cut", "off", "on"}
-	return &cobra.Command{
+	return w.verb([]string{"cut", "off", "on"}, (*lab.Node).Power, &cobra.Command{
 		Use:   "power NODE cut|off|on",
 		Short: "Take a node's power away and give it back; cut is both at once",
 		Long: `Take a node's power away and give it back; cut is both at once.
@@ -97,17 +100,8 @@ Every process dies at one stroke, /run and all memory are gone, /etc and /var st
 all of them where disks are folders, what had been synced where they are images
 (lab up --disk image). After a boot the handler starts once its node has reached
 the API server, as a pod of a DaemonSet does.`,
-		Example:           "  lab power node1 cut\n  lab api cut; lab power node1 cut   # no handler, until lab api connect",
-		Args:              cobra.ExactArgs(2),
-		ValidArgsFunction: w.completeThen(verbs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := w.node(args[0])
-			if err != nil {
-				return err
-			}
-			return n.Power(cmd.Context(), args[1])
-		},
-	}
+		Example: "  lab power node1 cut\n  lab api cut; lab power node1 cut   # no handler, until lab api connect",
+	})
 }
 
 func newAPI(w *where) *cobra.Command {
