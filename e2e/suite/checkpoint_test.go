@@ -16,25 +16,30 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 )
 
-// checkpointCommand makes this binary, run in a node, make a checkpoint or,
-// given its path, destroy it: NetworkManager answers only to who is in the
-// node.
-const checkpointCommand = "suite-checkpoint"
+// nmCommand makes this binary, run in a node, ask its NetworkManager, which
+// answers only to who is in the node: to make a checkpoint ("create"), to do what
+// it does when the machine goes to sleep and wakes up, or, given a checkpoint's
+// path, to destroy it.
+const nmCommand = "suite-networkmanager"
 
-func checkpointMain(ctx context.Context, verb string) int {
+func nmMain(ctx context.Context, verb string) int {
 	bus, err := dbus.ConnectSystemBus()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer func() { _ = bus.Close() }()
-	nm := bus.Object("org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager")
-	if verb != "create" {
-		err = nm.CallWithContext(ctx, "org.freedesktop.NetworkManager.CheckpointDestroy", 0, dbus.ObjectPath(verb)).Err
-	} else {
+	const name = "org.freedesktop.NetworkManager"
+	nm := bus.Object(name, "/org/freedesktop/NetworkManager")
+	switch verb {
+	case "create":
 		var made dbus.ObjectPath
-		err = nm.CallWithContext(ctx, "org.freedesktop.NetworkManager.CheckpointCreate", 0, []dbus.ObjectPath{}, uint32(0), uint32(0)).Store(&made)
+		err = nm.CallWithContext(ctx, name+".CheckpointCreate", 0, []dbus.ObjectPath{}, uint32(0), uint32(0)).Store(&made)
 		fmt.Println(made)
+	case "sleep", "wake":
+		err = nm.CallWithContext(ctx, name+".Sleep", 0, verb == "sleep").Err
+	default:
+		err = nm.CallWithContext(ctx, name+".CheckpointDestroy", 0, dbus.ObjectPath(verb)).Err
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -47,12 +52,12 @@ func checkpointMain(ctx context.Context, verb string) int {
 // expires.
 func foreignCheckpoint(ctx context.Context, n *lab.Node) (path string) {
 	GinkgoHelper()
-	return strings.TrimSpace(inNode(ctx, n, checkpointCommand, "create"))
+	return strings.TrimSpace(inNode(ctx, n, nmCommand, "create"))
 }
 
 func destroyCheckpoint(ctx context.Context, n *lab.Node, path string) {
 	GinkgoHelper()
-	inNode(ctx, n, checkpointCommand, path)
+	inNode(ctx, n, nmCommand, path)
 }
 
 func inNode(ctx context.Context, n *lab.Node, args ...string) string {

@@ -37,14 +37,14 @@ func killHandler(ctx context.Context, n *lab.Node) {
 // freezeNM stops NetworkManager as SIGSTOP does: what is asked of it waits.
 func freezeNM(ctx context.Context, n *lab.Node) (thaw func()) {
 	GinkgoHelper()
-	pid := fmt.Sprint(unit(ctx, n, "nm").PID)
-	_, err := n.Exec(ctx, "kill", "-STOP", pid)
-	Expect(err).NotTo(HaveOccurred())
-	return func() {
-		GinkgoHelper()
-		_, err := n.Exec(ctx, "kill", "-CONT", pid)
-		Expect(err).NotTo(HaveOccurred())
-	}
+	pid := unit(ctx, n, "nm").PID
+	signal(ctx, n, "STOP", pid)
+	return func() { signal(ctx, n, "CONT", pid) }
+}
+
+func signal(ctx context.Context, n *lab.Node, name string, pid int) {
+	GinkgoHelper()
+	byHand(ctx, n, "kill", "-"+name, fmt.Sprint(pid))
 }
 
 func unit(ctx context.Context, n *lab.Node, name string) lab.UnitStatus {

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	if code, ok := lab.Child(ctx, os.Args); ok {
 		os.Exit(code)
 	}
-	if len(os.Args) == 3 && os.Args[1] == checkpointCommand {
-		os.Exit(checkpointMain(ctx, os.Args[2]))
+	if len(os.Args) == 3 && os.Args[1] == nmCommand {
+		os.Exit(nmMain(ctx, os.Args[2]))
 	}
 	os.Exit(m.Run())
 }
