@@ -30,7 +30,7 @@ handler() {
 	local settings
 	settings=$(hack/libnmstate.sh --env)
 	say "bin/handler, with libnmstate"
-	(eval "$settings" && go build -trimpath -ldflags "$stamp" -o bin/handler ./handler)
+	(eval "$settings" && go build -trimpath -ldflags "$stamp -X main.nmstateVersion=$NMSTATE_VERSION" -o bin/handler ./handler)
 	# The program that computes the way back lies beside it, where it was built.
 	rm -f bin/nmstate-revert
 	(eval "$settings" && { [ -z "$NMSTATE_REVERT" ] || ln -s "$NMSTATE_REVERT" bin/nmstate-revert; })

@@ -71,7 +71,7 @@ lay() {
 	case $1 in
 	handler)
 		# Without the path of this machine's cache in the program.
-		CGO_LDFLAGS="-O2 -g -L$libraries" go build -trimpath -buildvcs=false -ldflags "$stamp" -o "$root/usr/bin/handler" ./handler
+		CGO_LDFLAGS="-O2 -g -L$libraries" go build -trimpath -buildvcs=false -ldflags "$stamp -X main.nmstateVersion=$NMSTATE_VERSION" -o "$root/usr/bin/handler" ./handler
 		linked "$root/usr/bin/handler" "$root"
 		;;
 	controllers) # The tag is for captures, which the helper resolves.

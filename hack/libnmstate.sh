@@ -81,6 +81,16 @@ build() {
 	if has_rust; then install -m 755 "$base/target/release/nmstate-revert" "$dir/bin/"; fi
 }
 
+# version DIR: of the library in it, by the file that it is a link to where it is the
+# system's.
+version() {
+	if [ -e "$1/lib/libnmstate.so.2" ]; then
+		sed -n 's/^nmstate-clib = "=\(.*\)"$/\1/p' "$root/rust/Cargo.toml"
+	else
+		readlink -f "$1/lib/libnmstate.so" | sed 's/.*\.so\.//'
+	fi
+}
+
 case ${1:-} in '' | --env) ;; *) die "unknown argument $1; see the top of $0" ;; esac
 
 library=$(system_library)
@@ -114,6 +124,7 @@ if [ "${1:-}" = --env ]; then
 	# modules; and dependencies are compiled once, for builds with cgo and without.
 	echo "export CGO_ENABLED=1 GOFLAGS='$(go env GOFLAGS) -tags=nmstate,netgo,osusergo'"
 	echo "export CGO_LDFLAGS='-O2 -g -L$dir/lib -Wl,-rpath,$dir/lib'"
+	echo "export NMSTATE_VERSION='$(version "$dir")'"
 	echo "export NMSTATE_REVERT='$([ ! -x "$dir/bin/nmstate-revert" ] || echo "$dir/bin/nmstate-revert")'"
 else
 	echo "$dir"

@@ -14,8 +14,12 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
-// version is stamped by the linker.
-var version = "devel"
+// version is stamped by the linker, and so is that of the libnmstate that it is
+// linked with.
+var (
+	version        = "devel"
+	nmstateVersion string
+)
 
 // Exit codes.
 const (

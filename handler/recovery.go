@@ -76,7 +76,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 		}),
 		Spawn:   func(task func()) { go task() },
 		Metrics: metrics,
-		Window:  o.probeWindow, Version: version, HostVersion: networkManagerVersion,
+		Window:  o.probeWindow, Version: version, NmstateVersion: nmstateVersion, HostVersion: networkManagerVersion,
 	})
 	return n, err
 }

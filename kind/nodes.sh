@@ -119,6 +119,10 @@ import_into() { # NODE SUM NEW
 }
 
 nodes_ready() {
+	# What web consoles and selectors of workers look for, as on the lab's nodes. Not
+	# in kind's own configuration: a kubelet may not give itself a label of this kind.
+	[ "$workers" = 0 ] || kubectl label node -l '!node-role.kubernetes.io/control-plane' node-role.kubernetes.io/worker= --overwrite >/dev/null ||
+		die "the workers could not be labelled; what kubectl says is above"
 	kubectl wait node --all --for=condition=Ready --timeout="${ready_seconds}s" >/dev/null || not_ready
 	kubectl -n kube-system rollout status deploy/coredns --timeout="${ready_seconds}s" >/dev/null || not_ready
 }

@@ -45,7 +45,8 @@ const (
 	// Planned: mode Plan, and the plan is there.
 	Planned ConditionType = "Planned"
 	// Reconciling and Stalled are kstatus's words for "not finished yet" and
-	// "will not finish by itself", which tools wait on.
+	// "will not finish by itself", which tools wait on. Policies alone have
+	// them: scripts compare the list of an enactment's five.
 	Reconciling ConditionType = "Reconciling"
 	Stalled     ConditionType = "Stalled"
 )

@@ -194,6 +194,13 @@ type NodeNetworkStateStatus struct {
 	HandlerVersion string `json:"handlerVersion,omitempty"`
 	// +optional
 	HostNetworkManagerVersion string `json:"hostNetworkManagerVersion,omitempty"`
+	// HandlerNmstateVersion is the libnmstate that the handler is linked with.
+	// +optional
+	HandlerNmstateVersion string `json:"handlerNmstateVersion,omitempty"`
+	// HandlerNetworkManagerVersion is the NetworkManager that the handler talks
+	// to: the host's, since the handler brings none of its own.
+	// +optional
+	HandlerNetworkManagerVersion string `json:"handlerNetworkManagerVersion,omitempty"`
 	// +optional
 	// +listType=map
 	// +listMapKey=type

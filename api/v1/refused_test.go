@@ -157,7 +157,7 @@ func refuses(t *testing.T, api client.Client) {
 			t.Run(version+"/"+sentence, func(t *testing.T) { isRefused(t, api, in(policy("p", r.spec)), r.message) })
 		}
 		t.Run(version+"/a name too long for a label", func(t *testing.T) {
-			isRefused(t, api, in(policy(strings.Repeat("a", 64), "{}")), "metadata.name: at most 63 characters and shaped like a label value, since enactments carry it as a label")
+			isRefused(t, api, in(policy(strings.Repeat("a", 64), "{}")), "metadata.name: must be no more than 63 characters and shaped like a label value, since enactments carry it as a label")
 		})
 		for sentence, r := range map[string]refusal{
 			"a node state with an unknown kind of probe": {`{probes: [{type: udp, target: a}]}`, `spec.probes[0].type: Unsupported value: "udp"`},

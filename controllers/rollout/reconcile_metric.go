@@ -34,7 +34,7 @@ func Metrics(ctx context.Context, reader client.Reader, elected <-chan struct{})
 		&metric{
 			elected: elected,
 			desc: prometheus.NewDesc("kubernetes_nmstate_features_applied",
-				"Number of enactments that are Available by the features of nmstate that they use.", []string{"name"}, nil),
+				"Features of nmstate that enactments use: 1 while any enactment of the cluster does.", []string{"name"}, nil),
 			count: func(counts counts) error { return countFeatures(ctx, reader, counts) },
 		},
 	}
@@ -103,13 +103,12 @@ func countEnactments(ctx context.Context, reader client.Reader, found counts) er
 	})
 }
 
+// countFeatures marks what is used: the older project's gauge is no count, so that
+// its sum over clusters is how many of them use a feature.
 func countFeatures(ctx context.Context, reader client.Reader, found counts) error {
 	return eachEnactment(ctx, reader, func(e *v1.NodeNetworkConfigurationEnactment) {
-		if !isTrue(e, v1.EnactmentAvailable) {
-			return
-		}
 		for _, feature := range e.Status.Features {
-			found[[2]string{feature}]++
+			found[[2]string{feature}] = 1
 		}
 	})
 }

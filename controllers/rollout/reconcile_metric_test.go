@@ -14,7 +14,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
-func TestEnactmentsAreCountedByNodeAndByFeature(t *testing.T) {
+func TestEnactmentsAreCountedByNodeAndFeaturesAreMarked(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestEnactmentsAreCountedByNodeAndByFeature(t *testing.T) {
 	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		enactment("a", "p", v1.EnactmentAvailable, "lldp", "static-route"),
 		enactment("a", "q", v1.EnactmentAvailable, "lldp"),
-		enactment("b", "p", v1.EnactmentFailing, "static-route"),
+		enactment("b", "p", v1.EnactmentFailing, "static-route", "mptcp"),
 	).Build()
 	elected := make(chan struct{})
 	registry := prometheus.NewRegistry()
@@ -56,7 +56,9 @@ func TestEnactmentsAreCountedByNodeAndByFeature(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"enactments_status a Available": 2, "enactments_status b Failing": 1, "features_applied lldp": 2, "features_applied static-route": 1,
+		"enactments_status a Available": 2, "enactments_status b Failing": 1,
+		// One policy on two nodes, and two policies on one, are no more than one that uses it.
+		"features_applied lldp": 1, "features_applied static-route": 1, "features_applied mptcp": 1,
 	}
 	if difference := cmp.Diff(want, got); difference != "" {
 		t.Errorf("(-want +got):\n%s", difference)

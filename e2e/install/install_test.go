@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
@@ -142,6 +143,35 @@ func TestWhatTheHandlerMayDoOnItsHost(t *testing.T) {
 	for _, probe := range []*corev1.Probe{pod.Containers[0].LivenessProbe, pod.Containers[0].ReadinessProbe} {
 		if probe.HTTPGet.Host != "127.0.0.1" {
 			t.Errorf("probe over %q: a trial that takes the address away would kill its own handler", probe.HTTPGet.Host)
+		}
+	}
+}
+
+func TestTheOlderProjectsLabelsFindThePods(t *testing.T) {
+	for _, folder := range []string{deploy, centralized} {
+		handler := find[appsv1.DaemonSet](t, folder, "DaemonSet").Spec.Template
+		controllers := find[appsv1.Deployment](t, folder, "Deployment").Spec.Template
+		monitor := find[corev1.Service](t, folder, "Service")
+		for sentence, c := range map[string]struct{ labels, selector map[string]string }{
+			"scripts find the handlers": {handler.Labels, map[string]string{
+				"app": "kubernetes-nmstate", "component": "kubernetes-nmstate-handler", "name": "nmstate-handler",
+			}},
+			"scripts find what tells of policies": {controllers.Labels, map[string]string{
+				"app": "kubernetes-nmstate", "component": "kubernetes-nmstate-metrics", "name": "nmstate-metrics",
+			}},
+			"the Service has the handlers' metrics":    {handler.Labels, monitor.Spec.Selector},
+			"the Service has the controllers' metrics": {controllers.Labels, monitor.Spec.Selector},
+		} {
+			if len(c.selector) == 0 || !labels.SelectorFromSet(c.selector).Matches(labels.Set(c.labels)) {
+				t.Errorf("%s: %s: pods are labelled %v, looked for is %v", folder, sentence, c.labels, c.selector)
+			}
+		}
+		for _, pod := range []corev1.PodTemplateSpec{handler, controllers} {
+			if !slices.ContainsFunc(pod.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool {
+				return p.Name == monitor.Spec.Ports[0].TargetPort.StrVal
+			}) {
+				t.Errorf("%s: %s has no port %s", folder, pod.Labels["name"], monitor.Spec.Ports[0].TargetPort.StrVal)
+			}
 		}
 	}
 }

@@ -41,8 +41,9 @@ type Options struct {
 	Spawn func(task func())
 	// Window is how long the probes may take where the desired state does not say.
 	Window time.Duration
-	// Version of the handler, for the report.
-	Version string
+	// Version of the handler, and of its libnmstate where it is known, for the
+	// report.
+	Version, NmstateVersion string
 	// HostVersion tells NetworkManager's version, empty when it is not known;
 	// nil leaves it out of the report.
 	HostVersion func(ctx context.Context) string

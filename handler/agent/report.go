@@ -48,7 +48,7 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if err := a.observe(ctx, nns, status); err != nil {
 		return err
 	}
-	status.HandlerVersion, status.BridgeVLANFiltering = a.Version, a.BridgeVLANFiltering
+	status.HandlerVersion, status.HandlerNmstateVersion, status.BridgeVLANFiltering = a.Version, a.NmstateVersion, a.BridgeVLANFiltering
 	a.describe(nns, status)
 	if sameStatus(base.Status, *status) {
 		a.unreported = false
@@ -112,6 +112,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 	}
 	if a.HostVersion != nil {
 		status.HostNetworkManagerVersion = a.HostVersion(ctx)
+		status.HandlerNetworkManagerVersion = status.HostNetworkManagerVersion
 	}
 	filtered := state.Report(current, policyInterfaces(nns)...)
 	a.metrics.inventory(a.Node, filtered)

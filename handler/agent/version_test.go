@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
 	n := newNode(t)
 	var updated atomic.Bool
 	a, _ := n.handler(func(o *Options) {
+		o.NmstateVersion = "2.2.62"
 		o.HostVersion = func(context.Context) string {
 			if updated.Load() {
 				return "1.52.1"
@@ -51,4 +53,9 @@ func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
 	a.inbox.setDirty(true)
 	a.poke()
 	n.until("the node is Available", func() bool { return available().Status == metav1.ConditionTrue })
+	status := n.get().Status
+	told := []string{status.HandlerNmstateVersion, status.HandlerNetworkManagerVersion, status.HostNetworkManagerVersion}
+	if want := []string{"2.2.62", "1.52.1", "1.52.1"}; !slices.Equal(told, want) {
+		t.Errorf("versions that scripts of the older project read: %q, want %q", told, want)
+	}
 }

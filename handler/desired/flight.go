@@ -161,7 +161,6 @@ func (t *turn) charge(m *member, source v1.Source) {
 	}
 	next := failedRow(cause)
 	if !last.Final {
-		next.beside = v1.Reconciling
 		m.status.Retry.After = retryTime(t.in.Now, retryDelay(t.in.Node, m.name, attempts))
 		if attempts <= shownRetries {
 			next = retryingRow(cause, attempts)

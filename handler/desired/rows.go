@@ -30,10 +30,9 @@ type row struct {
 	abortedReason v1.ConditionReason
 	// message stands on the conditions that are True.
 	message string
-	// beside stands beside the five, if it is not empty: Planned, or what
-	// kstatus reads as "not finished yet" (Reconciling) and "will not finish by
-	// itself" (Stalled).
-	beside v1.ConditionType
+	// planned adds Planned to the five: mode Plan is ours alone. Nothing else
+	// stands beside them, since scripts of the older project compare the list.
+	planned bool
 }
 
 const (
@@ -43,12 +42,12 @@ const (
 )
 
 func unknownRow() row {
-	return row{unknown, unknown, unknown, unknown, unknown, "", "", "", ""}
+	return row{unknown, unknown, unknown, unknown, unknown, "", "", "", false}
 }
 
 func progressingRow() row {
 	const reason = v1.ReasonConfigurationProgressing
-	return row{unknown, unknown, yes, no, no, reason, reason, messageProgressing, v1.Reconciling}
+	return row{unknown, unknown, yes, no, no, reason, reason, messageProgressing, false}
 }
 
 // waitingRow is a change that is applied and waits for something.
@@ -60,13 +59,13 @@ func waitingRow(what string) row {
 
 func successRow() row {
 	const reason = v1.ReasonSuccessfullyConfigured
-	return row{no, yes, no, no, no, reason, reason, messageSuccess, ""}
+	return row{no, yes, no, no, no, reason, reason, messageSuccess, false}
 }
 
 func failedRow(cause string) row {
 	return row{
 		yes, no, no, no, no,
-		v1.ReasonFailedToConfigure, v1.ReasonSuccessfullyConfigured, oneLine(cause, 0), v1.Stalled,
+		v1.ReasonFailedToConfigure, v1.ReasonSuccessfullyConfigured, oneLine(cause, 0), false,
 	}
 }
 
@@ -74,24 +73,24 @@ func retryingRow(cause string, attempt int32) row {
 	suffix := fmt.Sprintf(" Retrying %d/%d", attempt, shownRetries)
 	return row{
 		yes, no, yes, no, no,
-		v1.ReasonRetrying, v1.ReasonSuccessfullyConfigured, oneLine(cause, len(suffix)) + suffix, v1.Reconciling,
+		v1.ReasonRetrying, v1.ReasonSuccessfullyConfigured, oneLine(cause, len(suffix)) + suffix, false,
 	}
 }
 
 func pendingRow(message string) row {
 	const reason = v1.ReasonMaxUnavailableLimitReached
-	return row{no, no, no, yes, no, reason, reason, oneLine(message, 0), v1.Reconciling}
+	return row{no, no, no, yes, no, reason, reason, oneLine(message, 0), false}
 }
 
 func abortedRow(enactment string) row {
 	const reason = v1.ReasonConfigurationAborted
 	message := fmt.Sprintf("reconciliation of enactment %q has aborted", enactment)
-	return row{no, no, no, no, yes, reason, reason, message, v1.Stalled}
+	return row{no, no, no, no, yes, reason, reason, message, false}
 }
 
 func plannedRow(message string) row {
 	const reason = v1.ReasonPlanned
-	return row{no, no, no, no, no, reason, reason, oneLine(message, 0), v1.Planned}
+	return row{no, no, no, no, no, reason, reason, oneLine(message, 0), true}
 }
 
 // onto writes the row over the conditions that were. What does not change
@@ -112,8 +111,8 @@ func (r row) onto(old []v1.Condition, now metav1.Time) []v1.Condition {
 	set(v1.EnactmentProgressing, r.progressing, r.reason)
 	set(v1.EnactmentPending, r.pending, r.reason)
 	set(v1.EnactmentAborted, r.aborted, r.abortedReason)
-	if r.beside != "" {
-		set(r.beside, yes, r.reason)
+	if r.planned {
+		set(v1.Planned, yes, r.reason)
 	}
 	return conditions
 }

@@ -15,13 +15,13 @@ func TestRows(t *testing.T) {
 		want string
 	}{
 		"unknown":     {unknownRow(), "Failing=Unknown() Available=Unknown() Progressing=Unknown() Pending=Unknown() Aborted=Unknown()"},
-		"progressing": {progressingRow(), "Failing=Unknown(ConfigurationProgressing) Available=Unknown(ConfigurationProgressing) Progressing=True(ConfigurationProgressing) Pending=False(ConfigurationProgressing) Aborted=False(ConfigurationProgressing) Reconciling=True(ConfigurationProgressing)"},
+		"progressing": {progressingRow(), "Failing=Unknown(ConfigurationProgressing) Available=Unknown(ConfigurationProgressing) Progressing=True(ConfigurationProgressing) Pending=False(ConfigurationProgressing) Aborted=False(ConfigurationProgressing)"},
 		"success":     {successRow(), "Failing=False(SuccessfullyConfigured) Available=True(SuccessfullyConfigured) Progressing=False(SuccessfullyConfigured) Pending=False(SuccessfullyConfigured) Aborted=False(SuccessfullyConfigured)"},
-		"failed":      {failedRow("x"), "Failing=True(FailedToConfigure) Available=False(FailedToConfigure) Progressing=False(FailedToConfigure) Pending=False(FailedToConfigure) Aborted=False(SuccessfullyConfigured) Stalled=True(FailedToConfigure)"},
-		"retrying":    {retryingRow("x", 2), "Failing=True(Retrying) Available=False(Retrying) Progressing=True(Retrying) Pending=False(Retrying) Aborted=False(SuccessfullyConfigured) Reconciling=True(Retrying)"},
-		"pending":     {pendingRow("x"), "Failing=False(MaxUnavailableLimitReached) Available=False(MaxUnavailableLimitReached) Progressing=False(MaxUnavailableLimitReached) Pending=True(MaxUnavailableLimitReached) Aborted=False(MaxUnavailableLimitReached) Reconciling=True(MaxUnavailableLimitReached)"},
+		"failed":      {failedRow("x"), "Failing=True(FailedToConfigure) Available=False(FailedToConfigure) Progressing=False(FailedToConfigure) Pending=False(FailedToConfigure) Aborted=False(SuccessfullyConfigured)"},
+		"retrying":    {retryingRow("x", 2), "Failing=True(Retrying) Available=False(Retrying) Progressing=True(Retrying) Pending=False(Retrying) Aborted=False(SuccessfullyConfigured)"},
+		"pending":     {pendingRow("x"), "Failing=False(MaxUnavailableLimitReached) Available=False(MaxUnavailableLimitReached) Progressing=False(MaxUnavailableLimitReached) Pending=True(MaxUnavailableLimitReached) Aborted=False(MaxUnavailableLimitReached)"},
 		"planned":     {plannedRow("x"), "Failing=False(Planned) Available=False(Planned) Progressing=False(Planned) Pending=False(Planned) Aborted=False(Planned) Planned=True(Planned)"},
-		"aborted":     {abortedRow("x"), "Failing=False(ConfigurationAborted) Available=False(ConfigurationAborted) Progressing=False(ConfigurationAborted) Pending=False(ConfigurationAborted) Aborted=True(ConfigurationAborted) Stalled=True(ConfigurationAborted)"},
+		"aborted":     {abortedRow("x"), "Failing=False(ConfigurationAborted) Available=False(ConfigurationAborted) Progressing=False(ConfigurationAborted) Pending=False(ConfigurationAborted) Aborted=True(ConfigurationAborted)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

@@ -202,7 +202,7 @@ func standing(s v1.NodeNetworkConfigurationEnactmentStatus) string {
 	var is []string
 	message := ""
 	for _, c := range s.Conditions {
-		if c.Status == metav1.ConditionTrue && c.Type != v1.Reconciling && c.Type != v1.Stalled {
+		if c.Status == metav1.ConditionTrue {
 			is, message = append(is, string(c.Type)), c.Message
 		}
 	}
