@@ -5,7 +5,9 @@
 #   rollout   a policy over 1,000 nodes
 #   swarm     1,000 seeds, always the same, and which faults were at work in which phases
 #   fresh     1,000 seeds that nobody has run: their start follows from the commit
-#   sweep     every port call of scenarios failed, stalled and crashed
+#   sweep     every port call of scenarios failed, stalled and crashed: of those that
+#             are chosen for every change, and a quarter of the others'; pairs of faults.
+#             The quarter and the pairs follow from the commit
 #   branches  which functions of production code the swarm never reaches
 #   mutants   bugs that are planted are found; the simulator is built for each
 #
@@ -13,7 +15,7 @@
 #
 # LONG=1 is for the night: ten times as many seeds, longer runs, 5,000 nodes.
 # SEEDS=N and FROM=N say how many seeds swarm and fresh run each, and from which one
-# on the swarm does; FRESH=N from which one on fresh does, which prints it.
+# on the swarm does; FRESH=N where what is fresh begins, which prints it.
 # Reports stay in out/sim/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -21,9 +23,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 hack/need.sh go
 mkdir -p bin out/sim
 export CGO_ENABLED=0
-seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 size=()
+seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 share=4 size=()
 if [ "${LONG:-0}" = 1 ]; then
-	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 size=(-long)
+	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 share=1 size=(-long)
 fi
 
 traces() { grep '^traces ' "$1"; }
@@ -51,17 +53,23 @@ replay() {
 
 swarm() { bin/sim -seeds "$seeds" -from "$from" -failures 100 -known sim/testdata/known.txt -coverage "${size[@]}" | tee out/sim/swarm; }
 
-# fresh: the first digits of the commit say where to begin, so the same commit runs
-# the same seeds. What is not committed begins at its parent's. A seed that breaks a
-# rule becomes a kept case: -shrink, see sim/README.md. It is told and fails nothing
-# as long as about one in five hundred does: a run would be red by the luck of its commit.
+# begins tells in start where what is fresh begins: the first digits of the commit
+# say so, and the same commit runs the same. What is not committed begins at its parent's.
+begins() {
+	local commit
+	start=${FRESH:-}
+	[ -z "$start" ] || return 0
+	commit=$(git rev-parse HEAD) || return 1
+	start=$((16#${commit:0:8} * 10000 + 1000000))
+	echo "$1: commit ${commit:0:8} begins at $start; again: FRESH=$start hack/sim.sh $1"
+}
+
+# fresh: a seed that breaks a rule becomes a kept case: -shrink, see sim/README.md. It
+# is told and fails nothing as long as about one in five hundred does: a run would
+# be red by the luck of its commit.
 fresh() {
-	local commit start=${FRESH:-}
-	if [ -z "$start" ]; then
-		commit=$(git rev-parse HEAD) || return 1
-		start=$((16#${commit:0:8} * 10000 + 1000000))
-		echo "fresh: commit ${commit:0:8} begins at seed $start; again: FRESH=$start hack/sim.sh fresh"
-	fi
+	local start
+	begins fresh || return 1
 	bin/sim -seeds "$seeds" -from "$start" -failures 100 "${size[@]}" | tee out/sim/fresh ||
 		echo "fresh: NOT MENDED YET: the seeds above, which nobody had run, broke a rule"
 }
@@ -88,8 +96,12 @@ mutants() {
 	grep -A100 'found, with how many runs' out/sim/mutants | grep ' runs, seed'
 }
 
-# sweep: a night sweeps all scenarios, and ten times the pairs.
-sweep() { bin/sim -sweep -pairs "$pairs" "${size[@]}" | tee out/sim/sweep; }
+# sweep: a night sweeps all calls of all scenarios, and ten times the pairs.
+sweep() {
+	local start
+	begins sweep || return 1
+	bin/sim -sweep -long -share "$share" -pairs "$pairs" -from "$start" | tee out/sim/sweep
+}
 
 rollout() { bin/sim -rollout -nodes "$nodes"; }
 

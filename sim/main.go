@@ -153,7 +153,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Uint64Var(&o.seed, "seed", 0, "run this seed and write its trace")
 	flags.Uint64Var(&o.seeds, "seeds", 0, "run so many seeds and tell the figures")
-	flags.Uint64Var(&o.from, "from", 1, "with -seeds: the first one")
+	flags.Uint64Var(&o.from, "from", 1, "with -seeds: the first one; with -sweep: what the pairs, and the share of the runs, are drawn from")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "with -seeds: how many run at once")
 	flags.IntVar(&o.most, "failures", 10, "with -seeds: stop after so many that broke a rule")
 	flags.StringSliceVar(&o.always, "arm", nil, "kinds of faults that every run has, with commas between (a wrong one lists them)")
@@ -194,6 +194,8 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: -workers, -failures and -nodes: want at least 1", errUsage)
 	case (o.parts.at != "" || o.parts.faults != "") && (o.parts.scenario == "" || o.parts.sweep):
 		return fmt.Errorf("%w: -at and -fault need -scenario", errUsage)
+	case o.parts.share < 1:
+		return fmt.Errorf("%w: -share: want at least 1", errUsage)
 	case o.coverage && o.seeds == 0:
 		return fmt.Errorf("%w: -coverage needs -seeds", errUsage)
 	}

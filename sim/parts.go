@@ -12,6 +12,7 @@ type parts struct {
 	scenario string
 	sweep    bool
 	pairs    int
+	share    int
 	// at and faults are the calls of a scenario that are struck, and how.
 	at, faults string
 	html       string
@@ -21,6 +22,7 @@ func (p *parts) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.scenario, "scenario", "", "run a scenario, by its file or its name")
 	flags.BoolVar(&p.sweep, "sweep", false, "fail, stall and crash every port call of scenarios in turn; with -scenario of that one, with -long of all")
 	flags.IntVar(&p.pairs, "pairs", 2000, "with -sweep: so many runs with two faults")
+	flags.IntVar(&p.share, "share", 1, "with -sweep: of scenarios that are not chosen for every change, one in so many of the runs, beginning with number -from")
 	flags.StringVar(&p.at, "at", "", "with -scenario: run its actions with a fault on the port call of this number; \"17,40\" for two")
 	flags.StringVar(&p.faults, "fault", "", "with -at: fail, lose, stall, crash-before or crash-after; one for each call")
 	flags.StringVar(&p.html, "html", "", "with -seed, -run or -scenario: write a timeline for the browser to this file")

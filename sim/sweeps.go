@@ -18,7 +18,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 )
 
-// sweepSeed is that of the latencies, and of the pairs that are drawn.
+// sweepSeed is that of the latencies.
 const sweepSeed = 1
 
 // swept is a scenario in the sweep as JSON.
@@ -45,6 +45,8 @@ type sweepReport struct {
 	// Calls, and Left of them that stand in another scenario's row.
 	Calls   int     `json:"calls"`
 	Left    int     `json:"sweptElsewhere"`
+	// All are the runs with one fault that there could be, Singles those that were.
+	All     int     `json:"allSingles"`
 	Singles int     `json:"singles"`
 	Pairs   int     `json:"pairs"`
 	Seconds float64 `json:"seconds"`
@@ -74,8 +76,12 @@ func (o *options) sweep(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	jobs, left := sweep.Singles(recordings)
-	s.report.Left, s.report.Singles = left, len(jobs)
-	pairs := sweep.Pairs(recordings, o.parts.pairs, sweepSeed)
+	s.report.Left, s.report.All = left, len(jobs)
+	if o.parts.scenario == "" {
+		jobs = sweep.Share(jobs, o.parts.share, o.from)
+	}
+	s.report.Singles = len(jobs)
+	pairs := sweep.Pairs(recordings, o.parts.pairs, o.from)
 	s.report.Pairs = len(pairs)
 	jobs = append(jobs, pairs...)
 	s.each(len(jobs), func(i int) { s.strike(ctx, jobs[i], len(jobs)) })
@@ -210,8 +216,8 @@ func (s *sweeping) print(out io.Writer, took time.Duration) error {
 		}
 	}
 	_, err := fmt.Fprintf(out, "\n%d scenarios, %d port calls, %d of them in a start that another scenario has too, byte for byte, and swept there;\n"+
-		"%d calls x %d faults = %d runs, and %d pairs: %d broke a rule\n%s on %d workers: %.0f runs a second\n",
-		len(r.Scenarios), r.Calls, r.Left, r.Calls-r.Left, len(sweep.Faults()), r.Singles, r.Pairs, len(r.Broken),
+		"%d calls x %d faults: %d of %d runs, and %d pairs from %d: %d broke a rule\n%s on %d workers: %.0f runs a second\n",
+		len(r.Scenarios), r.Calls, r.Left, r.Calls-r.Left, len(sweep.Faults()), r.Singles, r.All, r.Pairs, s.options.from, len(r.Broken),
 		took.Round(time.Millisecond), s.options.workers, float64(s.done)/took.Seconds())
 	return err
 }

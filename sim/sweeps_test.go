@@ -39,7 +39,7 @@ func TestAStruckRunIsReplayedWithItsTimeline(t *testing.T) {
 
 func TestWrongUsageOfTheSweep(t *testing.T) {
 	for _, args := range []string{
-		"-at 3 -fault fail", "-sweep -at 3 -fault fail", "-scenario " + smallest + " -at 3", "-scenario " + smallest + " -at 3 -fault flood",
+		"-at 3 -fault fail", "-sweep -share 0", "-sweep -at 3 -fault fail", "-scenario " + smallest + " -at 3", "-scenario " + smallest + " -at 3 -fault flood",
 		"-scenario " + smallest + " -at 3,4 -fault fail", "-scenario " + smallest + " -at 0 -fault fail",
 	} {
 		t.Run(args, func(t *testing.T) {

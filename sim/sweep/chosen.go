@@ -63,3 +63,15 @@ func AnyEnd() map[string]string {
 		"a-policy-that-is-deleted-in-mid-apply-leaves-nothing": retained,
 	}
 }
+
+// Turns are the policies whose end turns on another one's, by scenario: where the
+// other loses its guard on a node, which is final there, theirs may be another
+// one on that node too.
+func Turns() map[string]map[string]string {
+	return map[string]map[string]string{
+		// Nothing conflicts with the lower one where the higher one was taken back.
+		"the-higher-priority-wins-a-conflict": {"low": "high"},
+		// It waits for neighbours that nobody hears.
+		"bonds-and-vlans-are-made-of-what-switches-announce": {"auto": "hear"},
+	}
+}

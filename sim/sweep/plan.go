@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
@@ -62,6 +63,20 @@ func Singles(recordings []*Recording) (jobs []Job, left int) {
 		}
 	}
 	return jobs, left
+}
+
+// Share keeps all runs of the scenarios that are chosen, and of the others one in so
+// many, beginning with number from: so many starts that follow one another
+// have all of them.
+func Share(jobs []Job, one int, from uint64) []Job {
+	chosen, others := Chosen(), 0
+	return slices.DeleteFunc(jobs, func(j Job) bool {
+		if slices.Contains(chosen, j.Recording.Scenario.Name) {
+			return false
+		}
+		others++
+		return (uint64(others)+from)%uint64(one) != 0 //nolint:gosec // They are small.
+	})
 }
 
 // near is how far apart most of the two faults of a pair are, in calls: in the time in

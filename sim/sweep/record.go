@@ -134,7 +134,7 @@ func (rec *Recording) end(r *run) *Violation {
 	if AnyEnd()[rec.Scenario.Name] != "" {
 		return nil
 	}
-	if err := same(rec.End, end); err != nil {
+	if err := same(rec.End, end, Turns()[rec.Scenario.Name]); err != nil {
 		return r.broken("same-end", err)
 	}
 	return nil

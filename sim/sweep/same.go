@@ -26,12 +26,13 @@ type End struct {
 // One thing may: whether a guard of a policy had its answer in time on a node.
 // Where it had none that is final for the policy's generation there (design §2,
 // rule 5), and whoever keeps the handler from asking, or the person from being
-// asked, brings it about. The other way round, a probe that fails before the change is no
+// asked, brings it about. A policy that turns on that one (Turns) may end otherwise
+// on that node too. The other way round, a probe that fails before the change is no
 // guard of it, and a change that is tried at another time may find what the
 // scenario had taken away. The rollout stops there or goes on, so that other nodes
 // may be Aborted or not. That a commit had its guards, and that what was
 // taken back is as it was before, is for the rules.
-func same(want, got End) error {
+func same(want, got End, turns map[string]string) error {
 	if want.Picture == got.Picture {
 		return nil
 	}
@@ -48,6 +49,9 @@ func same(want, got End) error {
 				nodes[node] = true
 			}
 		}
+	}
+	for policy, on := range turns {
+		policies[policy] = policies[policy] || policies[on]
 	}
 	may := func(line string) bool {
 		words := strings.Fields(line)

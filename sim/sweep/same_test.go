@@ -9,6 +9,7 @@ func TestWhatMayDifferAtTheEnd(t *testing.T) {
 		without string
 		lost    map[string]bool
 		end     End
+		turns   map[string]string
 		broken  bool
 	}{
 		"the same": {end: End{Picture: without}},
@@ -16,6 +17,14 @@ func TestWhatMayDifferAtTheEnd(t *testing.T) {
 		"a policy fails on a node where a probe was lost":       {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Available Reported\nnode2: link br1\n", Lost: lost}},
 		"and the others are aborted":                            {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost}},
 		"but not another policy there":                          {without: without + "enactment node1.q: Available X\n", end: End{Picture: "enactment node1.p: Failing X\nenactment node1.q: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost}, broken: true},
+		"but one that turns on it": {
+			without: without + "enactment node1.q: Available X\n", turns: map[string]string{"q": "p"},
+			end: End{Picture: "enactment node1.p: Failing X\nenactment node1.q: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost},
+		},
+		"and not where the other's guard was not lost": {
+			without: without + "enactment node1.q: Available X\n", turns: map[string]string{"q": "p"}, broken: true,
+			end: End{Picture: without + "enactment node1.q: Failing X\n"},
+		},
 		"nor another node that does not say that it is aborted": {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost}, broken: true},
 		"nor the node's own report":                             {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Failing X\nnode2: link br1\n", Lost: lost}, broken: true},
 		"a policy fails for another reason":                     {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Available Reported\nnode2: link br1\n"}, broken: true},
@@ -30,7 +39,7 @@ func TestWhatMayDifferAtTheEnd(t *testing.T) {
 			if c.without != "" {
 				want.Picture = c.without
 			}
-			if err := same(want, c.end); (err != nil) != c.broken {
+			if err := same(want, c.end, c.turns); (err != nil) != c.broken {
 				t.Error(err)
 			}
 		})
