@@ -201,6 +201,11 @@ type NodeNetworkStateStatus struct {
 	// to: the host's, since the handler brings none of its own.
 	// +optional
 	HandlerNetworkManagerVersion string `json:"handlerNetworkManagerVersion,omitempty"`
+	// NetworkManagerLimits are what the node's NetworkManager does not do and a
+	// newer one does, one line each.
+	// +optional
+	// +listType=atomic
+	NetworkManagerLimits []string `json:"networkManagerLimits,omitempty"`
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -907,6 +907,11 @@ func (in *NodeNetworkStateStatus) DeepCopyInto(out *NodeNetworkStateStatus) {
 		*out = new(bool)
 		**out = **in
 	}
+	if in.NetworkManagerLimits != nil {
+		in, out := &in.NetworkManagerLimits, &out.NetworkManagerLimits
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
 		*out = make([]Condition, len(*in))

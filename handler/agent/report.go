@@ -113,6 +113,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 	if a.HostVersion != nil {
 		status.HostNetworkManagerVersion = a.HostVersion(ctx)
 		status.HandlerNetworkManagerVersion = status.HostNetworkManagerVersion
+		status.NetworkManagerLimits = limits(status.HostNetworkManagerVersion)
 	}
 	filtered := state.Report(current, policyInterfaces(nns)...)
 	a.metrics.inventory(a.Node, filtered)

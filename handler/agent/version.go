@@ -22,3 +22,30 @@ func (a *Agent) tooOld(ctx context.Context) string {
 	}
 	return fmt.Sprintf("NetworkManager %s is too old: update it to %s or newer; until then nothing is changed on this node", found, oldestNetworkManager)
 }
+
+// limit is something that NetworkManager does since a version.
+type limit struct{ since, without string }
+
+// known limits, oldest first. The first two were met on the lab, on 1.42.4 beside
+// 1.52.1; the last is what nmstate says when it leaves the setting out.
+var known = []limit{
+	{"1.52", "it accepts an address that another machine has"},
+	{"1.52", "it loses a veth when a change of it is taken back: the handler makes it anew, and its link is down for a moment"},
+	{"1.54", "it does not set the IP forwarding of a single interface"},
+}
+
+// limits are what a NetworkManager does not do and a newer one does, one line each.
+// Of a version that is not known nothing is said.
+func limits(of string) []string {
+	found, err := version.ParseGeneric(of)
+	if err != nil {
+		return nil
+	}
+	var lines []string
+	for _, one := range known {
+		if !found.AtLeast(version.MustParseGeneric(one.since)) {
+			lines = append(lines, fmt.Sprintf("%s (NetworkManager %s and newer do better)", one.without, one.since))
+		}
+	}
+	return lines
+}

@@ -59,3 +59,16 @@ func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
 		t.Errorf("versions that scripts of the older project read: %q, want %q", told, want)
 	}
 }
+
+func TestWhatOnlyANewerNetworkManagerDoesIsTold(t *testing.T) {
+	for version, want := range map[string]int{"1.42.4": 3, "1.52.1": 1, "1.54.0": 0, "": 0, "unknown": 0} {
+		if got := limits(version); len(got) != want {
+			t.Errorf("of %q is said %q, want %d lines", version, got, want)
+		}
+	}
+	n := newNode(t)
+	n.handler(func(o *Options) { o.HostVersion = func(context.Context) string { return "1.42.4" } })
+	n.want(2, "p", "br0")
+	n.outcome(2)
+	n.until("the node tells it", func() bool { return slices.Equal(n.get().Status.NetworkManagerLimits, limits("1.42.4")) })
+}
