@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -67,7 +68,16 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 	if err != nil {
 		return err
 	}
-	return a.do(ctx, profiles.Permanent(*entry.Profiles, entry.Trial, now, change))
+	if err := a.do(ctx, profiles.Permanent(*entry.Profiles, entry.Trial, now, change)); err != nil {
+		return err
+	}
+	if now, err = a.Backend.Profiles(ctx); err != nil {
+		return err
+	}
+	if left := profiles.NotSaved(*entry.Profiles, entry.Trial, now); len(left) > 0 {
+		return fmt.Errorf("NetworkManager has not saved %s", strings.Join(left, ", "))
+	}
+	return nil
 }
 
 func (a *Agent) tidy(ctx context.Context, entry journal.Entry, change profiles.Change) error {

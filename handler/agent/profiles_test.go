@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"context"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
 
@@ -44,5 +47,28 @@ func TestACommittedChangeIsOnDisk(t *testing.T) {
 	}
 	if got := layersOf(t, n.host, "br0"); !slices.Equal(got, []string{profiles.DiskDir}) {
 		t.Errorf("the committed profile is in %v, want it in %s only", got, profiles.DiskDir)
+	}
+}
+
+// forgetful is a NetworkManager that says it saves, and does not.
+type forgetful struct{ backend.Backend }
+
+func (f forgetful) Do(ctx context.Context, action profiles.Action) error {
+	if action.Verb == profiles.Save {
+		return nil
+	}
+	return f.Backend.Do(ctx, action)
+}
+
+func TestWhatIsNotOnDiskIsNotCommittedWhateverNetworkManagerSays(t *testing.T) {
+	n := newNode(t)
+	n.handler(func(o *Options) { o.Backend = forgetful{o.Backend} })
+	n.want(2, "p", "br0")
+	got := n.outcome(2)
+	if got.Result != v1.TransactionRolledBack || !strings.Contains(got.Message, "NetworkManager has not saved br0") {
+		t.Errorf("outcome %+v, want it taken back", got)
+	}
+	if found := layersOf(t, n.host, "br0"); len(found) > 0 {
+		t.Errorf("the profile is in %v, want it nowhere", found)
 	}
 }

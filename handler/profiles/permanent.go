@@ -57,6 +57,17 @@ func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Act
 	return append(actions, Action{Verb: Sync})
 }
 
+// NotSaved names the trial's profiles that are in memory only. After Permanent there
+// are none; that NetworkManager says so is not enough to give a checkpoint up.
+func NotSaved(before Snapshot, trial *Trial, now Snapshot) []string {
+	var names []string
+	for _, p := range unsaved(now, Touched(before, trial, now)) {
+		names = append(names, p.label())
+	}
+	slices.Sort(names)
+	return names
+}
+
 // unsaved are those of the profiles that are in memory only.
 func unsaved(now Snapshot, uuids []string) []profile {
 	var found []profile

@@ -136,3 +136,19 @@ func TestTidy(t *testing.T) {
 		})
 	}
 }
+
+func TestNotSaved(t *testing.T) {
+	before := drawnNode("disk eth0 device=eth0", "run initrd device=eth1")
+	trial := &Trial{Snapshot: drawnNode("disk eth0 device=eth0", "run eth0 device=eth0 ip=192.0.2.2/24", "run br0 device=br0", "run initrd device=eth1")}
+	for sentence, test := range map[string]struct{ now, want []string }{
+		"all of the trial is on disk, and what was in memory before stays there": {
+			now: []string{"disk eth0 device=eth0 ip=192.0.2.2/24", "disk br0 device=br0", "run initrd device=eth1"}},
+		"one is still in memory": {
+			now:  []string{"disk eth0 device=eth0 ip=192.0.2.2/24", "run br0 device=br0", "run initrd device=eth1"},
+			want: []string{"br0"}},
+	} {
+		if diff := cmp.Diff(test.want, NotSaved(before, trial, drawnNode(test.now...))); diff != "" {
+			t.Errorf("%s: -want +got\n%s", sentence, diff)
+		}
+	}
+}

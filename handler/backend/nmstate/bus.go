@@ -82,7 +82,7 @@ func (m *systemBus) ask(ctx context.Context, within time.Duration, who string, p
 	case waiting.Err() != nil:
 		call.Err = fmt.Errorf("%w: no answer within %s", backend.ErrUnavailable, within)
 	default:
-		call.Err = spoken(call.Err)
+		call.Err = spoken(method, call.Err)
 	}
 	return call
 }
@@ -105,25 +105,30 @@ var goneNames = map[string]bool{
 	"org.freedesktop.DBus.Error.UnknownObject":    true,
 	"org.freedesktop.DBus.Error.UnknownMethod":    true,
 	"org.freedesktop.DBus.Error.UnknownInterface": true,
-	// What it answers where a device that is to be deleted has just gone: only
-	// what is made by software is ever deleted.
-	"org.freedesktop.NetworkManager.Device.NotSoftware": true,
-	// What NetworkManager answers for a checkpoint that it does not have.
-	"org.freedesktop.NetworkManager.InvalidArguments": true,
-	// What it answers when it is asked for a device or a profile by name.
-	"org.freedesktop.NetworkManager.UnknownDevice":              true,
-	"org.freedesktop.NetworkManager.Settings.InvalidConnection": true,
 }
 
-// spoken turns an error of a call into one of the port's.
-func spoken(err error) error {
+// goneAnswers are what NetworkManager answers to one method where what it is about
+// is not there. To another the same may mean that it failed: a Save that cannot
+// write its file answers with InvalidConnection.
+var goneAnswers = map[string]string{
+	nmName + ".CheckpointDestroy":         "org.freedesktop.NetworkManager.InvalidArguments",
+	nmName + ".CheckpointRollback":        "org.freedesktop.NetworkManager.InvalidArguments",
+	nmName + ".GetDeviceByIpIface":        "org.freedesktop.NetworkManager.UnknownDevice",
+	nmName + ".ActivateConnection":        "org.freedesktop.NetworkManager.UnknownDevice",
+	settingsName + ".GetConnectionByUuid": "org.freedesktop.NetworkManager.Settings.InvalidConnection",
+	// Of a device that has just gone: only what is made by software is deleted.
+	deviceName + ".Delete": "org.freedesktop.NetworkManager.Device.NotSoftware",
+}
+
+// spoken turns an error of a call of a method into one of the port's.
+func spoken(method string, err error) error {
 	var answered dbus.Error
 	switch {
 	case !errors.As(err, &answered):
 		return fmt.Errorf("%w: %v", backend.ErrUnavailable, err)
 	case busNames[answered.Name]:
 		return fmt.Errorf("%w: %s", backend.ErrUnavailable, answered.Error())
-	case goneNames[answered.Name]:
+	case goneNames[answered.Name], goneAnswers[method] == answered.Name:
 		return fmt.Errorf("%w: %s", backend.ErrGone, answered.Error())
 	}
 	return fmt.Errorf("NetworkManager: %s", answered.Error())
