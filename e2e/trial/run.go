@@ -249,6 +249,10 @@ func (s *stand) release(ctx context.Context) error {
 		if len(nns.Spec.Sources) > 0 || !cluster.Has(nns.Status.Conditions, v1.StateAvailable) {
 			return fmt.Errorf("the node's state still has %v: %s", nns.Spec.Sources, cluster.True(nns.Status.Conditions).Message)
 		}
+		// The journal is closed before it is told.
+		if t := nns.Status.Transaction; t != nil && t.Phase != string(txn.Idle) {
+			return fmt.Errorf("the node's state still tells of phase %s", t.Phase)
+		}
 		return nil
 	})
 }
