@@ -42,7 +42,7 @@ var _ = Describe("A trial on a disk that takes nothing", Label("trial"), func() 
 				giveBack(ctx, n)
 				f.awaitTransaction(ctx, n, v1.TransactionRolledBack)
 				f.expectPicture(ctx, n)
-				Expect(filepath.Join(n.DiskPath(journalDir), "journal.json")).NotTo(BeAnExistingFile())
+				Eventually(ctx, func() string { return filepath.Join(n.DiskPath(journalDir), "journal.json") }).ShouldNot(BeAnExistingFile())
 			},
 			Entry("full", fillDisk, func(ctx context.Context, n *lab.Node) { byHand(ctx, n, "rm", filler) }, SpecTimeout(specTimeout)),
 			Entry("read-only where NetworkManager writes",
