@@ -280,7 +280,7 @@ func (c *cluster) policy(name string, limit intstr.IntOrString, selector map[str
 	return &v1.NodeNetworkConfigurationPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1.NodeNetworkConfigurationPolicySpec{
-			NodeSelector: selector, MaxUnavailable: &limit, DesiredState: v1.State{Raw: []byte(`{"interfaces":[]}`)},
+			NodeSelector: selector, MaxUnavailable: &limit, DesiredState: v1.State{Raw: []byte(`{"interfaces":[{"name":"eth1","type":"ethernet","state":"up"}]}`)},
 		},
 	}
 }

@@ -6,7 +6,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 hack/need.sh go
 go tool controller-gen object paths=./api/...
-go tool controller-gen crd:maxDescLen=200 paths=./api/... output:crd:dir=deploy/crds
+# As long as our longest description, so that kubectl explain shows all of each.
+# Those of Kubernetes' own types are longer: kubectl apply keeps a copy of the
+# object in an annotation, which has room for 256 KiB.
+go tool controller-gen crd:maxDescLen=300 paths=./api/... output:crd:dir=deploy/crds
 
 # controller-gen has no marker for the values of a map. Without a length here
 # the API server refuses the rule about them: it could cost too much.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
+	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 )
 
 // Exit codes.
@@ -30,6 +31,9 @@ var (
 	// told already.
 	errBroken = errors.New("broken")
 )
+
+// version is stamped by the linker.
+var version = "devel"
 
 // garbage, in percent of what is kept, may wait until it is collected.
 const garbage = 400
@@ -134,6 +138,7 @@ Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`
 			}
 			return nil
 		},
+		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -170,7 +175,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.centralized, "centralized", false, "with -rollout: the controllers do the policies of all nodes")
 	flags.BoolVar(&o.json, "json", false, "tell the result as JSON")
 	flags.BoolVar(&o.quiet, "quiet", false, "with -seed or -run: no trace, only the result")
-	flags.StringSliceVar(&o.traceKinds, "trace-kinds", nil, "of the trace, only lines of these kinds: call, fault, log, host, ...")
+	flags.StringSliceVar(&o.traceKinds, "trace-kinds", nil, "of the trace, only lines of these kinds: call, fault, log, host, ... (a wrong one lists them)")
 	flags.StringSliceVar(&o.traceNodes, "trace-nodes", nil, "of the trace, only lines about these nodes")
 	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of the processor's time to this file")
 	o.parts.addFlags(flags)
@@ -206,6 +211,11 @@ func (o *options) check() error {
 func (o *options) checkNames() error {
 	if rules := swarm.Rules(); o.rule != "" && !slices.Contains(rules, o.rule) {
 		return fmt.Errorf("%w: -rule: there is no %q; there are %s", errUsage, o.rule, strings.Join(rules, ", "))
+	}
+	for _, kind := range o.traceKinds {
+		if kinds := trace.Kinds(); !slices.Contains(kinds, kind) {
+			return fmt.Errorf("%w: -trace-kinds: there is no %q; there are %s", errUsage, kind, strings.Join(kinds, ", "))
+		}
 	}
 	kinds := swarm.Kinds()
 	for _, kind := range o.always {

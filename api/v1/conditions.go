@@ -87,8 +87,13 @@ const (
 	ReasonReportFailed ConditionReason = "ReportFailed"
 	// ReasonPlanned: mode Plan, nothing is applied.
 	ReasonPlanned ConditionReason = "Planned"
-	// ReasonPaused: the rollout waits for a person.
-	ReasonPaused ConditionReason = "RolloutPaused"
+	// ReasonPaused: the rollout waits for a person. ReasonCanary: for the nodes
+	// that go first. ReasonSoaking: for configured nodes to stay so for a while.
+	ReasonPaused  ConditionReason = "RolloutPaused"
+	ReasonCanary  ConditionReason = "WaitingForCanary"
+	ReasonSoaking ConditionReason = "Soaking"
+	// ReasonNotManaged: nobody manages the node.
+	ReasonNotManaged ConditionReason = "NodeNotManaged"
 	// ReasonInSync, ReasonDriftFound: whether something drifted.
 	ReasonInSync                    ConditionReason = "InSync"
 	ReasonDriftFound                ConditionReason = "DriftFound"

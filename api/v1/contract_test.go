@@ -69,17 +69,24 @@ func serves(t *testing.T, api client.Client) {
 	}
 }
 
-// describes: short names, printer columns, status subresource, scope, storage.
+// describes: short names, category, printer columns (those that the older project
+// has come first, since scripts cut them out by position), status subresource, scope, storage.
 func describes(t *testing.T, api client.Client) {
 	for name, c := range map[string]struct{ short, columns []string }{
-		"nodenetworkconfigurationpolicies":   {[]string{"nncp"}, []string{"Status", "Reason"}},
-		"nodenetworkconfigurationenactments": {[]string{"nnce"}, []string{"Status", "Status Age", "Reason"}},
-		"nodenetworkstates":                  {[]string{"nns"}, []string{"Available", "Drift", "Failing", "Changed"}},
+		"nodenetworkconfigurationpolicies":   {[]string{"nncp"}, []string{"Status", "Reason", "Nodes", "Age", "Message"}},
+		"nodenetworkconfigurationenactments": {[]string{"nnce"}, []string{"Status", "Status Age", "Reason", "Node", "Policy", "Message"}},
+		"nodenetworkstates":                  {[]string{"nns"}, []string{"Managed", "Available", "Drift", "Failing", "Changed"}},
 		"nmstates":                           {nil, []string{"Status", "Reason"}},
 	} {
 		crd := definition(t.Context(), t, api, name)
 		if !slices.Equal(crd.Spec.Names.ShortNames, c.short) || crd.Spec.Scope != apiextensionsv1.ClusterScoped {
 			t.Errorf("%s: short names %v, scope %s", name, crd.Spec.Names.ShortNames, crd.Spec.Scope)
+		}
+		// Not one that is called like the kind NMState: kubectl would take the name for
+		// all four, so "kubectl get nmstate NAME" would fail and "kubectl delete nmstate
+		// --all" take every policy away.
+		if !slices.Equal(crd.Spec.Names.Categories, []string{"nmstate-all"}) {
+			t.Errorf("%s: categories %v", name, crd.Spec.Names.Categories)
 		}
 		if len(crd.Spec.Versions) != 3 {
 			t.Errorf("%s: %d versions, want 3", name, len(crd.Spec.Versions))

@@ -21,6 +21,10 @@ type NodeNetworkConfigurationEnactmentSpec struct {
 	// begin, since it failed on too many others; 0 means none.
 	// +optional
 	AbortedGeneration int64 `json:"abortedGeneration,omitempty"`
+	// AbortedCause is the first of those nodes and how it failed, in one line.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	AbortedCause string `json:"abortedCause,omitempty"`
 	// ApprovedHash, when present, narrows the approval to one rendering
 	// (status.hash). A node that has committed another rendering of the same
 	// generation, since a variable's value changed there, needs it.
@@ -167,10 +171,13 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:storageversion
-// +kubebuilder:resource:path=nodenetworkconfigurationenactments,shortName=nnce,scope=Cluster
+// +kubebuilder:resource:path=nodenetworkconfigurationenactments,shortName=nnce,scope=Cluster,categories=nmstate-all
 // +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].type",description="Status"
 // +kubebuilder:printcolumn:name="Status Age",type="date",JSONPath=".status.conditions[?(@.status==\"True\")].lastTransitionTime",description="Status Age"
 // +kubebuilder:printcolumn:name="Reason",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].reason",description="Reason"
+// +kubebuilder:printcolumn:name="Node",type="string",priority=1,JSONPath=".metadata.ownerReferences[?(@.kind==\"Node\")].name",description="Node"
+// +kubebuilder:printcolumn:name="Policy",type="string",priority=1,JSONPath=".metadata.ownerReferences[?(@.kind==\"NodeNetworkConfigurationPolicy\")].name",description="Policy"
+// +kubebuilder:printcolumn:name="Message",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].message",description="Why, in one line"
 type NodeNetworkConfigurationEnactment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -218,7 +218,8 @@ type NodeNetworkStateStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:storageversion
-// +kubebuilder:resource:path=nodenetworkstates,shortName=nns,scope=Cluster
+// +kubebuilder:resource:path=nodenetworkstates,shortName=nns,scope=Cluster,categories=nmstate-all
+// +kubebuilder:printcolumn:name="Managed",type="boolean",JSONPath=".spec.managed",description="Whether the node is changed and reported"
 // +kubebuilder:printcolumn:name="Available",type="string",JSONPath=".status.conditions[?(@.type==\"Available\")].status",description="Whether the node's network is read and reported"
 // +kubebuilder:printcolumn:name="Drift",type="string",JSONPath=".status.conditions[?(@.type==\"Drifted\")].status",description="Whether something is not as it was brought to"
 // +kubebuilder:printcolumn:name="Failing",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"

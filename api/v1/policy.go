@@ -170,6 +170,15 @@ type NodeNetworkConfigurationPolicyStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 	// +optional
 	Counts PolicyCounts `json:"counts,omitempty,omitzero"`
+	// Nodes is how many of the nodes that match have the policy, such as 2/3;
+	// in mode Plan, how many have a plan.
+	// +optional
+	Nodes string `json:"nodes,omitempty"`
+	// Message is the first node, by name, on which the policy fails, and why; while
+	// nodes wait, what they wait for. One line of at most 1 KiB.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 	// Plans of the nodes, each once, the most disruptive first; at most 100.
 	// +optional
 	// +listType=map
@@ -183,9 +192,12 @@ type NodeNetworkConfigurationPolicyStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:storageversion
-// +kubebuilder:resource:path=nodenetworkconfigurationpolicies,shortName=nncp,scope=Cluster
+// +kubebuilder:resource:path=nodenetworkconfigurationpolicies,shortName=nncp,scope=Cluster,categories=nmstate-all
 // +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].type",description="Status"
 // +kubebuilder:printcolumn:name="Reason",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].reason",description="Reason"
+// +kubebuilder:printcolumn:name="Nodes",type="string",JSONPath=".status.nodes",description="How many of the nodes that match have it"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Age"
+// +kubebuilder:printcolumn:name="Message",type="string",JSONPath=".status.message",description="The first node on which it fails and why, or what nodes wait for"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63 && self.metadata.name.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",message="metadata.name: must be no more than 63 characters and shaped like a label value, since enactments carry it as a label"
 type NodeNetworkConfigurationPolicy struct {
 	metav1.TypeMeta   `json:",inline"`

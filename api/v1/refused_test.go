@@ -195,7 +195,7 @@ func explains(t *testing.T, api client.Client) {
 	for _, plural := range []string{"nodenetworkconfigurationpolicies", "nodenetworkconfigurationenactments", "nodenetworkstates", "nmstates"} {
 		for _, version := range definition(t.Context(), t, api, plural).Spec.Versions {
 			for _, field := range undescribed("spec", version.Schema.OpenAPIV3Schema.Properties["spec"]) {
-				t.Errorf("%s %s: %s has no description", plural, version.Name, field)
+				t.Errorf("%s %s: %s has no description, or one that is cut off", plural, version.Name, field)
 			}
 		}
 	}
@@ -211,7 +211,7 @@ func undescribed(path string, schema apiextensionsv1.JSONSchemaProps) []string {
 	}
 	for name, field := range schema.Properties {
 		below := path + "." + name
-		if strings.TrimSpace(field.Description) == "" {
+		if text := strings.TrimSpace(field.Description); text == "" || strings.Count(text, "{{") != strings.Count(text, "}}") {
 			found = append(found, below)
 		}
 		found = append(found, undescribed(below, field)...)

@@ -27,9 +27,12 @@ func AddToScheme(scheme *runtime.Scheme) error {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:path=nodenetworkconfigurationpolicies,shortName=nncp,scope=Cluster
+// +kubebuilder:resource:path=nodenetworkconfigurationpolicies,shortName=nncp,scope=Cluster,categories=nmstate-all
 // +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].type",description="Status"
 // +kubebuilder:printcolumn:name="Reason",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].reason",description="Reason"
+// +kubebuilder:printcolumn:name="Nodes",type="string",JSONPath=".status.nodes",description="How many of the nodes that match have it"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Age"
+// +kubebuilder:printcolumn:name="Message",type="string",JSONPath=".status.message",description="The first node on which it fails and why, or what nodes wait for"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63 && self.metadata.name.matches('^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$')",message="metadata.name: must be no more than 63 characters and shaped like a label value, since enactments carry it as a label"
 type NodeNetworkConfigurationPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -54,10 +57,13 @@ type NodeNetworkConfigurationPolicyList struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:path=nodenetworkconfigurationenactments,shortName=nnce,scope=Cluster
+// +kubebuilder:resource:path=nodenetworkconfigurationenactments,shortName=nnce,scope=Cluster,categories=nmstate-all
 // +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].type",description="Status"
 // +kubebuilder:printcolumn:name="Status Age",type="date",JSONPath=".status.conditions[?(@.status==\"True\")].lastTransitionTime",description="Status Age"
 // +kubebuilder:printcolumn:name="Reason",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].reason",description="Reason"
+// +kubebuilder:printcolumn:name="Node",type="string",priority=1,JSONPath=".metadata.ownerReferences[?(@.kind==\"Node\")].name",description="Node"
+// +kubebuilder:printcolumn:name="Policy",type="string",priority=1,JSONPath=".metadata.ownerReferences[?(@.kind==\"NodeNetworkConfigurationPolicy\")].name",description="Policy"
+// +kubebuilder:printcolumn:name="Message",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].message",description="Why, in one line"
 type NodeNetworkConfigurationEnactment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -81,7 +87,8 @@ type NodeNetworkConfigurationEnactmentList struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:path=nodenetworkstates,shortName=nns,scope=Cluster
+// +kubebuilder:resource:path=nodenetworkstates,shortName=nns,scope=Cluster,categories=nmstate-all
+// +kubebuilder:printcolumn:name="Managed",type="boolean",JSONPath=".spec.managed",description="Whether the node is changed and reported"
 // +kubebuilder:printcolumn:name="Available",type="string",JSONPath=".status.conditions[?(@.type==\"Available\")].status",description="Whether the node's network is read and reported"
 // +kubebuilder:printcolumn:name="Drift",type="string",JSONPath=".status.conditions[?(@.type==\"Drifted\")].status",description="Whether something is not as it was brought to"
 // +kubebuilder:printcolumn:name="Failing",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"
@@ -109,7 +116,7 @@ type NodeNetworkStateList struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:path=nmstates,scope=Cluster
+// +kubebuilder:resource:path=nmstates,scope=Cluster,categories=nmstate-all
 // +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].type",description="Status"
 // +kubebuilder:printcolumn:name="Reason",type="string",JSONPath=".status.conditions[?(@.status==\"True\")].reason",description="Reason"
 type NMState struct {

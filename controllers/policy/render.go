@@ -44,8 +44,8 @@ func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy 
 		ProbeTimeoutSeconds: policy.Spec.ProbeTimeoutSeconds,
 		DefaultProbes:       policy.Spec.DefaultProbes,
 		Mode:                policy.Spec.Mode, PlanHashes: policy.Spec.PlanHashes,
-		Confirmed: confirmed(policy),
-		OnDelete:  policy.Spec.OnDelete, Drift: policy.Spec.Drift,
+		Confirmed: confirmed(policy), Hold: desired.HoldOf(policy),
+		OnDelete: policy.Spec.OnDelete, Drift: policy.Spec.Drift,
 	}
 	if p.Variables, p.Err = desired.Variables(policy.Spec.Variables, g.node); p.Err != nil {
 		return p

@@ -104,10 +104,13 @@ func (r *Reconciler) workers() int {
 	return workers
 }
 
-// policyChanged: the spec, and a person's confirmation of it.
+// policyChanged: the spec, a person's confirmation of it, and what its rollout
+// waits for.
 func policyChanged() predicate.Predicate {
 	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetAnnotations()[v1.ConfirmAnnotation] != e.ObjectNew.GetAnnotations()[v1.ConfirmAnnotation]
+		before, after := e.ObjectOld.(*v1.NodeNetworkConfigurationPolicy), e.ObjectNew.(*v1.NodeNetworkConfigurationPolicy)
+		return before.Annotations[v1.ConfirmAnnotation] != after.Annotations[v1.ConfirmAnnotation] ||
+			desired.HoldOf(before) != desired.HoldOf(after)
 	}})
 }
 

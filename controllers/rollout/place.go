@@ -56,6 +56,11 @@ type place struct {
 	retrying bool
 	// soak is how long a configured node still holds its slot.
 	soak time.Duration
+	// cause is how it failed, where it does; retries: it is tried again by itself.
+	cause   string
+	retries bool
+	// matchless: spec.match selects no interface there.
+	matchless bool
 	// plan of the node in mode Plan.
 	plan *v1.EnactmentPlan
 }
@@ -156,6 +161,9 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 	}
 	generation := policy.Generation
 	p.readRendering(enactment, generation)
+	p.cause = desired.CauseOf(enactment)
+	p.retries = enactment.Status.Retry != nil && enactment.Status.Retry.After != nil
+	p.matchless = len(policy.Spec.Match) > 0 && len(enactment.Status.MatchedInterfaces) == 0
 	if policy.Spec.Mode == modePlan {
 		p.readPlan(enactment)
 		return

@@ -54,6 +54,8 @@ type Output struct {
 	Hashes map[string]string
 	// Aborts are the nodes whose enactment gets abortedGeneration.
 	Aborts []string
+	// AbortedCause is the first node that fails, and why.
+	AbortedCause string
 	// Unaborts are the nodes whose enactment loses its abortedGeneration
 	// without a grant: they wait again.
 	Unaborts []string
@@ -93,7 +95,7 @@ func Plan(in Input) Output {
 		p.refuse(err.Error())
 	case in.Policy.Spec.Mode == modePlan:
 		p.noteNotReady()
-		p.setStatus(planVerdict(p.tally()))
+		p.setStatus(p.planVerdict(p.tally()))
 	default:
 		p.limit = limit
 		p.decide()
@@ -118,7 +120,10 @@ func (p *planning) note(format string, arguments ...any) {
 func (p *planning) refuse(message string) {
 	p.note("refuse: %s", message)
 	counts := p.tally()
-	p.setStatus(verdict{state: failed, message: message, counts: counts.PolicyCounts})
+	p.setStatus(verdict{
+		state: failed, message: message, counts: counts.PolicyCounts,
+		nodes: fmt.Sprintf("%d/%d", counts.Available, counts.all), detail: message,
+	})
 	if p.out.StatusUrgent {
 		p.out.Warning = Warning{Reason: "ReconcileFailed", Message: message}
 	}
@@ -155,6 +160,7 @@ func (p *planning) abortRest(reason string) {
 		place.phase = aborted
 		p.out.Aborts = append(p.out.Aborts, place.Name)
 	}
+	p.out.AbortedCause = shortened(p.firstCause())
 	if len(p.out.Aborts) == 0 {
 		p.note("halt: %s", reason)
 		return

@@ -73,7 +73,7 @@ func inputOf(limit intstr.IntOrString, nodes []on) Input {
 	in := Input{
 		Policy: &v1.NodeNetworkConfigurationPolicy{
 			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "this", Generation: generation},
-			Spec:       v1.NodeNetworkConfigurationPolicySpec{MaxUnavailable: &limit},
+			Spec:       v1.NodeNetworkConfigurationPolicySpec{MaxUnavailable: &limit, DesiredState: v1.NewState([]byte(`{"hostname":{"config":"a"}}`))},
 		},
 		Now: metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
 	}

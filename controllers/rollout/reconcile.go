@@ -167,10 +167,11 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 		nodes             []string
 		approved, aborted func(before int64) int64
 		hash              func(node, before string) string
+		cause             string
 	}{
-		{out.Aborts, keep, set(out.Generation), keepHash},
-		{out.Unaborts, keep, set(0), keepHash},
-		{out.Grants, set(out.Generation), set(0), func(node, _ string) string { return out.Hashes[node] }},
+		{out.Aborts, keep, set(out.Generation), keepHash, out.AbortedCause},
+		{out.Unaborts, keep, set(0), keepHash, ""},
+		{out.Grants, set(out.Generation), set(0), func(node, _ string) string { return out.Hashes[node] }, ""},
 	}
 	for _, step := range steps {
 		for _, node := range step.nodes {
@@ -178,6 +179,7 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 			after := v1.NodeNetworkConfigurationEnactmentSpec{
 				ApprovedGeneration: step.approved(before.Spec.ApprovedGeneration),
 				AbortedGeneration:  step.aborted(before.Spec.AbortedGeneration),
+				AbortedCause:       step.cause,
 				ApprovedHash:       step.hash(node, before.Spec.ApprovedHash),
 			}
 			if err := r.writeSpec(ctx, before, after); err != nil {
@@ -208,6 +210,9 @@ func (r *Reconciler) writeSpec(ctx context.Context, before *v1.NodeNetworkConfig
 	}
 	if after.AbortedGeneration != before.Spec.AbortedGeneration {
 		spec["abortedGeneration"] = orNull(after.AbortedGeneration)
+	}
+	if after.AbortedCause != before.Spec.AbortedCause {
+		spec["abortedCause"] = orNull(after.AbortedCause)
 	}
 	if after.ApprovedHash != before.Spec.ApprovedHash {
 		spec["approvedHash"] = orNull(after.ApprovedHash)

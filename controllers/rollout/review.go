@@ -26,16 +26,18 @@ func (p *place) readPlan(enactment *v1.NodeNetworkConfigurationEnactment) {
 	}
 }
 
-func planVerdict(t tally) verdict {
-	v := verdict{counts: t.PolicyCounts}
+func (p *planning) planVerdict(t tally) verdict {
+	v := verdict{counts: t.PolicyCounts, nodes: fmt.Sprintf("%d/%d", t.Planned, t.all)}
 	switch {
 	case t.all == 0:
 		v.state, v.message = unmatched, messageUnmatched
 	case t.Failing > 0:
 		v.state, v.message = failed, fmt.Sprintf("%d/%d nodes failed to plan", t.Failing, t.all)
+		v.detail = p.firstCause()
 	case t.finished < int(t.Matched) || t.Planned == 0:
 		v.state, v.message = progressing, fmt.Sprintf("Policy is progressing %d/%d nodes planned", t.finished, t.Matched)
 		v.message += some(t.Pending, ", %d pending") + notReady(t.NotReady)
+		v.goesOn = v1.ReasonConfigurationProgressing
 	default:
 		v.state, v.message = reviewable, fmt.Sprintf("%d/%d nodes planned", t.Planned, t.all)
 		v.message += notReady(t.NotReady)

@@ -60,8 +60,12 @@ type verdict struct {
 	state   state
 	message string
 	counts  v1.PolicyCounts
-	// paused: it goes on when a person says so.
-	paused bool
+	// nodes is how many have it, of how many.
+	nodes string
+	// detail is what the message leaves open, for status.message.
+	detail string
+	// goesOn is why it is not at its end, in kstatus's terms; empty where it is.
+	goesOn v1.ConditionReason
 }
 
 // tally is the counts, and how many nodes match, Ready or not.
@@ -120,25 +124,29 @@ func (t *tally) count(phase phase, ignored bool) {
 }
 
 func (p *planning) verdict(t tally) verdict {
-	v := verdict{counts: t.PolicyCounts}
+	v := verdict{counts: t.PolicyCounts, nodes: fmt.Sprintf("%d/%d", t.Available, t.all)}
 	switch {
 	case t.all == 0:
 		v.state, v.message = unmatched, messageUnmatched
 	case t.Failing > 0 || t.Aborted > 0:
 		v.state, v.message = failed, fmt.Sprintf("%d/%d nodes failed to configure", t.Failing, t.all)
 		v.message += some(t.Aborted, ", %d nodes aborted configuration")
+		v.detail, v.goesOn = p.firstCause(), p.retried()
 	case t.finished < int(t.Matched) || t.Available == 0:
 		// Where no node is Ready and none was ever configured nothing has
 		// succeeded, although nothing is left to wait for.
 		v.state, v.message = progressing, fmt.Sprintf("Policy is progressing %d/%d nodes finished", t.finished, t.Matched)
 		v.message += some(t.Pending, ", %d pending") + notReady(t.NotReady)
+		v.goesOn = v1.ReasonConfigurationProgressing
+		if t.Pending > 0 {
+			v.goesOn, v.detail = p.held(t)
+		}
 		if t.Pending > 0 && p.steps.hold != "" {
 			v.message += ": " + p.steps.hold
-			v.paused = p.steps.paused
 		}
 	default:
-		v.state, v.message = success, fmt.Sprintf("%d/%d nodes successfully configured", t.Available, t.all)
-		v.message += notReady(t.NotReady)
+		v.state, v.message = success, v.nodes+" nodes successfully configured"
+		v.message += notReady(t.NotReady) + p.nothing()
 	}
 	return v
 }
@@ -159,6 +167,8 @@ func (p *planning) setStatus(v verdict) {
 	p.out.Status = v1.NodeNetworkConfigurationPolicyStatus{
 		ObservedGeneration: p.out.Generation,
 		Counts:             v.counts,
+		Nodes:              v.nodes,
+		Message:            shortened(v.detail),
 		Plans:              p.plans(),
 	}
 	p.out.StatusUrgent = old.ObservedGeneration != p.out.Generation
@@ -176,6 +186,7 @@ func (p *planning) setStatus(v verdict) {
 		p.out.Status.Conditions = append(p.out.Status.Conditions, condition)
 	}
 	p.out.StatusChanged = p.out.StatusChanged || p.out.StatusUrgent || old.Counts != v.counts ||
+		old.Nodes != v.nodes || old.Message != p.out.Status.Message ||
 		len(old.Conditions) != len(p.out.Status.Conditions) || !slices.Equal(old.Plans, p.out.Status.Plans)
 	if !p.out.StatusChanged {
 		p.out.Status = old
@@ -204,10 +215,8 @@ func (p *planning) conditions(v verdict) []v1.Condition {
 	// Ours stand at the end and only while they are True: who reads the older
 	// project's four does not meet them.
 	switch {
-	case v.state == progressing && v.paused:
-		conditions = append(conditions, condition(v1.Reconciling, yes, v1.ReasonPaused))
-	case v.state == progressing:
-		conditions = append(conditions, condition(v1.Reconciling, yes, row.reason))
+	case v.goesOn != "":
+		conditions = append(conditions, condition(v1.Reconciling, yes, v.goesOn))
 	case v.state == failed:
 		conditions = append(conditions, condition(v1.Stalled, yes, row.reason))
 	case v.state == reviewable:

@@ -47,7 +47,7 @@ func newWorld(maxUnavailable string, nodes ...string) *world {
 	w := &world{
 		policy: &v1.NodeNetworkConfigurationPolicy{
 			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: types.UID("policy-1"), Generation: 1},
-			Spec:       v1.NodeNetworkConfigurationPolicySpec{MaxUnavailable: &limit},
+			Spec:       v1.NodeNetworkConfigurationPolicySpec{MaxUnavailable: &limit, DesiredState: v1.NewState([]byte(`{"hostname":{"config":"a"}}`))},
 		},
 		enactments: map[string]*v1.NodeNetworkConfigurationEnactment{},
 		fails:      func(string, int64, int) bool { return false },

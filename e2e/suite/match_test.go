@@ -104,7 +104,7 @@ var _ = Describe("A policy that selects interfaces", func() {
 		before := applies(f.node())
 		f.label(ctx, "node1", "example.com/other", "x")
 		f.create(ctx, nothingPolicy)
-		Expect(f.awaitPolicy(ctx, "nothing", policySuccess)).To(Equal("1/1 nodes successfully configured"))
+		Expect(f.awaitPolicy(ctx, "nothing", policySuccess)).To(Equal("1/1 nodes successfully configured, 1 of them without an interface that spec.match selects"))
 		Expect(applies(f.node())).To(Equal(before))
 
 		By("no interface that matches is no failure")

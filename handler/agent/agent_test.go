@@ -173,8 +173,17 @@ func TestAnUnmanagedNodeIsNeitherChangedNorReported(t *testing.T) {
 	n.handler()
 	n.until("the node is reported", func() bool { s := n.get(); return s != nil && !s.Status.CurrentState.IsZero() })
 	no := false
+	available := func() string {
+		for _, c := range n.get().Status.Conditions {
+			if c.Type == v1.StateAvailable {
+				return string(c.Status) + " " + string(c.Reason)
+			}
+		}
+		return ""
+	}
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = &no })
 	n.want(2, "p", "br0")
+	n.until("it is told, once, that the report gets old", func() bool { return available() == "Unknown NodeNotManaged" })
 	n.quiet()
 	if n.host.count() != 0 {
 		t.Error("something was applied")
@@ -182,6 +191,7 @@ func TestAnUnmanagedNodeIsNeitherChangedNorReported(t *testing.T) {
 	yes := true
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = &yes })
 	n.outcome(2)
+	n.until("it is reported again", func() bool { return available() == "True Reported" })
 }
 
 func TestOnlyWhatChangedIsApplied(t *testing.T) {

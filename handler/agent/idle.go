@@ -27,13 +27,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Result{}, a.create(ctx)
 	}
 	if !managed(nns) {
-		a.inbox.setDirty(true) // Report anew when it is managed again.
-		a.drift = drift{}
-		a.health.told()
-		if !closed {
-			return reconcile.Result{RequeueAfter: closeRetry}, nil
-		}
-		return reconcile.Result{}, nil
+		return a.setAside(ctx, nns, closed)
 	}
 	a.keepWarm(ctx)
 	if a.unreported && (closed || !a.hasCommitted()) {
@@ -62,6 +56,21 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Result{RequeueAfter: a.untilTick()}, err
 	}
 	return reconcile.Result{RequeueAfter: soonest(wait, soonest(a.untilRead(), a.untilLook()))}, nil
+}
+
+// setAside is a turn on a node that nobody manages: nothing is reported, but for
+// that, once.
+func (a *Agent) setAside(ctx context.Context, nns *v1.NodeNetworkState, closed bool) (reconcile.Result, error) {
+	a.inbox.setDirty(true) // Report anew when it is managed again.
+	a.drift = drift{}
+	if err := a.tellSetAside(ctx, nns); err != nil {
+		return reconcile.Result{}, err
+	}
+	a.health.told()
+	if !closed {
+		return reconcile.Result{RequeueAfter: closeRetry}, nil
+	}
+	return reconcile.Result{}, nil
 }
 
 // untilRead is how long until what could not be read is read again: nothing

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -61,6 +62,22 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 		return fmt.Errorf("reporting NodeNetworkState %s: %w", a.Node, err)
 	}
 	a.written, a.unreported = written, false
+	return nil
+}
+
+// tellSetAside takes back that what is reported holds: from now on it gets old.
+func (a *Agent) tellSetAside(ctx context.Context, nns *v1.NodeNetworkState) error {
+	base := a.newest(nns)
+	holds := func(c v1.Condition) bool { return c.Type == v1.StateAvailable && c.Status == metav1.ConditionTrue }
+	if !slices.ContainsFunc(base.Status.Conditions, holds) {
+		return nil
+	}
+	written := base.DeepCopy()
+	a.setCondition(&written.Status, v1.StateAvailable, metav1.ConditionUnknown, v1.ReasonNotManaged, "the node is not managed (spec.managed is false), so it is not reported")
+	if err := a.Client.Status().Patch(ctx, written, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("reporting that node %s is not managed: %w", a.Node, err)
+	}
+	a.written = written
 	return nil
 }
 

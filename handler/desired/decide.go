@@ -148,7 +148,7 @@ func (t *turn) describe(m *member) {
 	}
 	switch {
 	case t.setAside() && !m.readable():
-		m.show(pendingRow(messageUnmanaged), now)
+		m.show(setAsideRow(), now)
 	case m.policy.Waiting != "":
 		m.show(pendingRow(m.policy.Waiting), now)
 	case m.plans():
@@ -156,7 +156,7 @@ func (t *turn) describe(m *member) {
 	case !m.changed() && m.held.Generation == m.policy.Generation:
 		t.describeHeld(m)
 	case m == t.flying && !t.managed():
-		m.show(pendingRow(messageUnmanaged), now)
+		m.show(setAsideRow(), now)
 	case m == t.flying || m == t.chosen:
 		m.show(t.applying(m), now)
 	case m.conflict != nil:
@@ -166,9 +166,9 @@ func (t *turn) describe(m *member) {
 	case m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes):
 		t.awaitRetry(m)
 	case m.aborted():
-		m.show(abortedRow(m.enactment.Name), now)
+		m.show(abortedRow(m.enactment.Name, m.enactment.Spec.AbortedCause), now)
 	case t.setAside():
-		m.show(pendingRow(messageUnmanaged), now)
+		m.show(setAsideRow(), now)
 	case !m.approved():
 		t.awaitApproval(m)
 	case m.planWaits != "":
@@ -196,7 +196,7 @@ func (t *turn) describeHeld(m *member) {
 	}
 	if t.comesBack(m) {
 		if t.setAside() {
-			m.show(pendingRow(messageUnmanaged), t.in.Now)
+			m.show(setAsideRow(), t.in.Now)
 			return
 		}
 		m.show(progressingRow(), t.in.Now)
@@ -254,7 +254,7 @@ func (t *turn) awaitApproval(m *member) {
 		t.requeue(approvalGrace - age)
 		return
 	}
-	m.show(pendingRow(messagePending), t.in.Now)
+	m.show(heldRow(m.policy.Hold), t.in.Now)
 }
 
 func (t *turn) write(m *member) {

@@ -28,6 +28,8 @@ type Policy struct {
 	PlanHashes []string
 	// Confirmed is the generation that a person has confirmed, 0 for none.
 	Confirmed int64
+	// Hold is why its rollout lets no other node begin (HoldOf).
+	Hold v1.ConditionReason
 	// OnDelete and Drift are what becomes of its configuration later on.
 	OnDelete, Drift string
 

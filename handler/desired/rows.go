@@ -2,6 +2,7 @@ package desired
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,41 @@ const (
 	messageNoState     = "Waiting for the NodeNetworkState of this node"
 	messageGoingBack   = "Waiting for this node to settle on its committed state"
 )
+
+// messagesHeld say what a rollout waits for where that is not a slot.
+var messagesHeld = map[v1.ConditionReason]string{
+	v1.ReasonPaused:  "Waiting for a person to let the rollout go on: the policy's status says how",
+	v1.ReasonCanary:  "Waiting for the nodes that go first (spec.rollout.canary)",
+	v1.ReasonSoaking: "Waiting for configured nodes to stay so for a while (spec.rollout.soakSeconds)",
+}
+
+// HoldOf is why the policy's rollout lets no other node begin, as its status tells;
+// empty where the nodes that are changing are all that is waited for.
+func HoldOf(policy *v1.NodeNetworkConfigurationPolicy) v1.ConditionReason {
+	for _, c := range policy.Status.Conditions {
+		if c.Type != v1.Reconciling || c.ObservedGeneration != policy.Generation {
+			continue
+		}
+		if _, is := messagesHeld[c.Reason]; is {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+// CauseOf is how the policy failed on the node, without the number of the attempt;
+// empty where it did not.
+func CauseOf(enactment *v1.NodeNetworkConfigurationEnactment) string {
+	for _, c := range enactment.Status.Conditions {
+		if c.Type == v1.EnactmentFailing && c.Status == yes {
+			return attempt.ReplaceAllString(c.Message, "")
+		}
+	}
+	return ""
+}
+
+// attempt is what retryingRow adds to a cause.
+var attempt = regexp.MustCompile(` Retrying \d+/\d+$`)
 
 // row is one line of the enactment's condition table: all five conditions.
 type row struct {
@@ -78,14 +114,31 @@ func retryingRow(cause string, attempt int32) row {
 }
 
 func pendingRow(message string) row {
-	const reason = v1.ReasonMaxUnavailableLimitReached
+	return pendingFor(v1.ReasonMaxUnavailableLimitReached, message)
+}
+
+func pendingFor(reason v1.ConditionReason, message string) row {
 	return row{no, no, no, yes, no, reason, reason, oneLine(message, 0), false}
 }
 
-func abortedRow(enactment string) row {
+// setAsideRow is of a node that nobody manages.
+func setAsideRow() row { return pendingFor(v1.ReasonNotManaged, messageUnmanaged) }
+
+// heldRow is of a node that waits for the rollout.
+func heldRow(hold v1.ConditionReason) row {
+	if message, is := messagesHeld[hold]; is {
+		return pendingFor(hold, message)
+	}
+	return pendingRow(messagePending)
+}
+
+func abortedRow(enactment, cause string) row {
 	const reason = v1.ReasonConfigurationAborted
 	message := fmt.Sprintf("reconciliation of enactment %q has aborted", enactment)
-	return row{no, no, no, no, yes, reason, reason, message, false}
+	if cause != "" {
+		message += ": " + cause
+	}
+	return row{no, no, no, no, yes, reason, reason, oneLine(message, 0), false}
 }
 
 func plannedRow(message string) row {
@@ -146,7 +199,8 @@ func conditionIs(conditions []v1.Condition, kind v1.ConditionType, status metav1
 func SetAside(enactment *v1.NodeNetworkConfigurationEnactment) bool {
 	for _, c := range enactment.Status.Conditions {
 		if c.Type == v1.EnactmentPending {
-			return c.Status == yes && c.Message == messageUnmanaged
+			// The reason was another one before there was this one.
+			return c.Status == yes && (c.Reason == v1.ReasonNotManaged || c.Message == messageUnmanaged)
 		}
 	}
 	return false

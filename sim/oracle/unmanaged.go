@@ -2,7 +2,10 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -33,13 +36,28 @@ func (unmanaged) Observe(f *Facts, e Event) error {
 		if role, _ := roleOf(what.Process); role != roleHandler {
 			return nil
 		}
-		if nns := what.After.(*v1.NodeNetworkState); !isManaged(nns) {
+		if nns := what.After.(*v1.NodeNetworkState); !isManaged(nns) && !saysSetAside(what) {
 			if since, is := f.knownUnmanaged(e); is && since > unmanagedMargin && f.Calm(e.Node, f.Elapsed()-since, Stale|Hinders) {
 				return fmt.Errorf("its state is reported, and it has not been managed for %s", since)
 			}
 		}
 	}
 	return nil
+}
+
+// saysSetAside tells of a write that says nothing but that the node is not managed,
+// which a handler that was away says when it is back.
+func saysSetAside(w Wrote) bool {
+	old, had := w.Before.(*v1.NodeNetworkState)
+	if !had {
+		return false
+	}
+	before, after := old.Status, w.After.(*v1.NodeNetworkState).Status
+	says := slices.ContainsFunc(after.Conditions, func(c v1.Condition) bool {
+		return c.Type == v1.StateAvailable && c.Reason == v1.ReasonNotManaged
+	})
+	before.Conditions, after.Conditions = nil, nil
+	return says && equality.Semantic.DeepEqual(before, after)
 }
 
 // knownUnmanaged tells for how long the process has known that its node is not

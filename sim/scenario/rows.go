@@ -62,11 +62,10 @@ var enactmentRows = map[string]row{
 		v1.EnactmentProgressing: "True Retrying", v1.EnactmentPending: "False Retrying",
 		v1.EnactmentAborted: "False SuccessfullyConfigured",
 	},
-	"Pending": {
-		v1.EnactmentFailing: "False MaxUnavailableLimitReached", v1.EnactmentAvailable: "False MaxUnavailableLimitReached",
-		v1.EnactmentProgressing: "False MaxUnavailableLimitReached", v1.EnactmentPending: "True MaxUnavailableLimitReached",
-		v1.EnactmentAborted: "False MaxUnavailableLimitReached",
-	},
+	"Pending": pendingRow(v1.ReasonMaxUnavailableLimitReached),
+	// Beside the contract's: what is waited for is no other node's turn.
+	"NotManaged": pendingRow(v1.ReasonNotManaged), "Paused": pendingRow(v1.ReasonPaused),
+	"Canary": pendingRow(v1.ReasonCanary), "Soaking": pendingRow(v1.ReasonSoaking),
 	"Aborted": {
 		v1.EnactmentFailing: "False ConfigurationAborted", v1.EnactmentAvailable: "False ConfigurationAborted",
 		v1.EnactmentProgressing: "False ConfigurationAborted", v1.EnactmentPending: "False ConfigurationAborted",
@@ -77,6 +76,14 @@ var enactmentRows = map[string]row{
 		v1.EnactmentProgressing: "False Planned", v1.EnactmentPending: "False Planned",
 		v1.EnactmentAborted: "False Planned", v1.Planned: "True Planned",
 	},
+}
+
+func pendingRow(reason v1.ConditionReason) row {
+	no := "False " + string(reason)
+	return row{
+		v1.EnactmentFailing: no, v1.EnactmentAvailable: no, v1.EnactmentProgressing: no,
+		v1.EnactmentPending: "True " + string(reason), v1.EnactmentAborted: no,
+	}
 }
 
 func names(rows map[string]row) []string { return slices.Sorted(maps.Keys(rows)) }

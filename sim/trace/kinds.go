@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // The kinds of lines that are not port calls; see the package's comment. Those
 // below this package in the tree write them as they stand here.
 const (
@@ -24,3 +26,15 @@ const (
 
 // ports are the kinds of lines that are port calls.
 var ports = []string{"api", "backend", "probe", "journal", "foreign", "helper"}
+
+// call stands for all of them where lines are chosen.
+const call = "call"
+
+// Kinds are what lines can be chosen by, sorted.
+func Kinds() []string {
+	kinds := slices.Concat(ports, []string{
+		call, Fault, Start, Killed, Log, Error, Reach, Host, Policy, Node, Leader, Phase, Step, Checkpoint, Violation, Fail,
+	})
+	slices.Sort(kinds)
+	return kinds
+}

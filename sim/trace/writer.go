@@ -72,7 +72,7 @@ var colours = map[string]string{
 
 func (w *Writer) shows(l world.Line) bool {
 	if kinds := w.options.Kinds; len(kinds) > 0 && !slices.Contains(kinds, l.What) &&
-		(!slices.Contains(kinds, "call") || !slices.Contains(ports, l.What)) {
+		(!slices.Contains(kinds, call) || !slices.Contains(ports, l.What)) {
 		return false
 	}
 	if len(w.options.Nodes) == 0 || l.Who == "" {

@@ -42,11 +42,15 @@ func main() {
 	}
 }
 
+// version is stamped by the linker.
+var version = "devel"
+
 func newCommand() *cobra.Command {
 	var options controlplane.Options
 	command := &cobra.Command{
-		Use:   "control-plane --dir DIR",
-		Short: "Run a real Kubernetes control plane on this machine",
+		Use:     "control-plane --dir DIR",
+		Short:   "Run a real Kubernetes control plane on this machine",
+		Version: version,
 		Long: `Runs etcd, kube-apiserver and the garbage collector on 127.0.0.1 until Ctrl-C.
 
 The programs come from KUBEBUILDER_ASSETS, from an earlier build, from envtest's

@@ -35,6 +35,7 @@ ip; NetworkManager comes from a cached Debian root or from the machine.`,
   lab exec node1 -- nmcli device
   lab status
   lab down`,
+		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -148,37 +147,6 @@ func newKernel(w *where) *cobra.Command {
 				return err
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), text)
-			return err
-		},
-	}
-}
-
-func newLogs(w *where) *cobra.Command {
-	units := []string{"handler", "nm", "dbus", "node-init"}
-	return &cobra.Command{
-		Use:               "logs NODE [handler|nm|dbus|node-init]",
-		Short:             "Print the log of a node's handler, or of another program of it",
-		Example:           "  lab logs node1\n  lab logs node1 nm",
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: w.completeThen(units),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := w.node(args[0])
-			if err != nil {
-				return err
-			}
-			unit := "handler"
-			if len(args) == 2 {
-				unit = args[1]
-			}
-			if !slices.Contains(units, unit) {
-				return fmt.Errorf("%q is none of %s", unit, strings.Join(units, ", "))
-			}
-			f, err := os.Open(n.LogPath(unit))
-			if err != nil {
-				return fmt.Errorf("opening the log: %w", err)
-			}
-			defer func() { _ = f.Close() }()
-			_, err = io.Copy(cmd.OutOrStdout(), f)
 			return err
 		},
 	}

@@ -11,8 +11,14 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 )
+
+// version is stamped by the linker.
+var version = "devel"
 
 // Exit codes: what the machine lacks is told apart from what went wrong.
 const (
@@ -26,6 +32,9 @@ func main() {
 	if code, ok := lab.Child(ctx, os.Args); ok {
 		os.Exit(code)
 	}
+	// What the Kubernetes client has to tell is in our own errors; without a logger
+	// it complains of that, with a stack trace, when an up is slow.
+	ctrl.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	err := newRoot().ExecuteContext(ctx)
 	stop()
