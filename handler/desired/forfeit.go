@@ -17,7 +17,24 @@ func (t *turn) forfeit() {
 			!conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
 			continue
 		}
-		m.held, m.status.Committed = nil, nil
+		m.held, m.status.Committed, m.forfeited = nil, nil, true
 		t.note("policy %s: generation %d did not come back", m.name, source.Generation)
 	}
+}
+
+// hasLeft tells of a policy that had stopped selecting the node, and selects it again
+// before its enactment is gone: the node may have committed a spec without it.
+func (t *turn) hasLeft(m *member) bool {
+	if t.in.State == nil {
+		return false
+	}
+	if source, is := t.source(m.name); is && source.Hash == m.held.Hash && (t.applied(source.Source) || t.committedBefore(source.Source)) {
+		return false
+	}
+	whole := fold(t.committed())
+	if t.flying != nil {
+		whole = t.with(t.flying)
+	}
+	_, displaced := whole.conflictOf(m.name) // That one stands in the enactment until it comes back.
+	return !displaced
 }
