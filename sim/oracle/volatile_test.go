@@ -42,6 +42,17 @@ func TestVolatile(t *testing.T) {
 			armed(s, txn.Applying, false)
 			s.onDisk(profiles.DNSFile, "new")
 		}},
+		"global DNS is there for a moment of a way back that a full disk could not write down": {play: func(s *stage) {
+			s.try("n1", change())
+			armed(s, txn.Settling, false)
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.onDisk(profiles.DNSFile, "new")
+		}},
+		"global DNS is there for a moment when the way back is over": {want: "before it is proven", play: func(s *stage) {
+			s.try("n1", change())
+			armed(s, txn.Settling, false)
+			s.onDisk(profiles.DNSFile, "new")
+		}},
 		"no transaction is open": {play: func(s *stage) { s.onDisk(eth1File, "io.nmstate.sim=b\n") }},
 	})
 	judge(t, func() Oracle { return held{} }, one, map[string]history{
