@@ -86,7 +86,7 @@ func TestACommitWaitsUntilWhatItMakesVoidIsGoneForCertain(t *testing.T) {
 		waits    time.Duration
 		left     int
 	}{
-		"nothing fails":                            {0, 0, 0},
+		"nothing fails": {0, 0, 0},
 		"NetworkManager does not answer for a bit": {2, 3 * time.Second, 0},
 		"it fails for two minutes":                 {7, 91 * time.Second, 0},
 		"it fails for good: the change stays":      {100, 211 * time.Second, 1},

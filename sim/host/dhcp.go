@@ -25,9 +25,10 @@ type Lease struct {
 	For time.Duration
 }
 
-// askAgain is how long a client waits at most between two questions (RFC 2131,
-// 4.1). nmstate tells NetworkManager to go on for ever.
-const askAgain = 64 * time.Second
+// askFirst and askAgain are how long a client waits after its first question that
+// nobody answers, which doubles, and at most (RFC 2131, 4.1). nmstate tells
+// NetworkManager to go on for ever.
+const askFirst, askAgain = 4 * time.Second, 64 * time.Second
 
 // askOnce is how long it waits for an answer to its first questions.
 const askOnce = 16 * time.Second
@@ -78,7 +79,8 @@ func (h *Host) discover(a *activation, family string) {
 	if !ok {
 		if !a.waiting {
 			a.waiting = true
-			h.world.After(askAgain, func() { a.waiting = false; h.ask(a) })
+			a.patience = min(max(2*a.patience, askFirst), askAgain)
+			h.world.After(a.patience, func() { a.waiting = false; h.ask(a) })
 		}
 		return
 	}
