@@ -20,6 +20,8 @@ type Disk struct {
 	Unsynced []string
 	// Unsaved are the profiles that the next boot would not find as they are.
 	Unsaved []string
+	// ArmedUnsaved are those that it would not have found at Armed either.
+	ArmedUnsaved []string
 	// Ended: NetworkManager has no checkpoint.
 	Ended bool
 }
@@ -154,8 +156,12 @@ func (permanent) Observe(f *Facts, e Event) error {
 		}
 		disk := f.Disk(e.Node)
 		unsaved := slices.DeleteFunc(slices.Clone(disk.Unsaved), func(at string) bool {
-			_, had := disk.Armed[at]
-			return had && path.Dir(at) == profiles.RunDir
+			if _, had := disk.Armed[at]; had && path.Dir(at) == profiles.RunDir {
+				return true
+			}
+			// What a way back that was told as incomplete has left is not this trial's.
+			held := entry.Trial != nil && len(entry.Trial.Held) > 0
+			return at == profiles.DNSFile && !held && slices.Contains(disk.ArmedUnsaved, at)
 		})
 		switch {
 		case len(unsaved) > 0:
