@@ -82,3 +82,16 @@ func (r *Reconciler) isKnown(ctx context.Context, g *gathered, d desired.Decisio
 	}
 	return true, nil
 }
+
+// tellsSo reads the NodeNetworkState live that tells that something did not come back.
+func (r *Reconciler) tellsSo(ctx context.Context, g *gathered, d desired.Decision) (bool, error) {
+	if !d.Forfeits {
+		return true, nil
+	}
+	var live v1.NodeNetworkState
+	err := r.Live.Get(ctx, client.ObjectKey{Name: g.state.Name}, &live)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading NodeNetworkState %s live: %w", g.state.Name, err)
+	}
+	return live.ResourceVersion == g.state.ResourceVersion, nil
+}

@@ -26,6 +26,9 @@ func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d des
 	if fresh, err := r.isKnown(ctx, g, d); !fresh || err != nil {
 		return false, err
 	}
+	if fresh, err := r.tellsSo(ctx, g, d); !fresh || err != nil {
+		return false, err
+	}
 	for _, name := range d.Delete {
 		if gone, err := r.gone(ctx, g, g.enactments[name]); !gone || err != nil {
 			return false, err

@@ -54,22 +54,30 @@ func (a *Agent) startArm(ctx context.Context) {
 	})
 }
 
-// arm reads the NodeNetworkState live, since a cache lags behind a cut link,
-// and completes the journal's entry.
+// arm reads the NodeNetworkState live and completes the journal's entry.
 func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry) (*journal.Entry, *txn.Cause) {
-	var nns v1.NodeNetworkState
-	readCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
-	defer cancel()
-	if err := a.Live.Get(readCtx, client.ObjectKey{Name: a.Node}, &nns); err != nil {
-		return nil, &txn.Cause{Message: fmt.Sprintf("arming: reading NodeNetworkState %s live: %v", a.Node, err)}
-	}
-	if !managed(&nns) || hashOf(nns.Spec.DesiredState) != change.Hash {
-		return nil, &txn.Cause{Message: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation), Superseded: true}
+	if cause := a.stillWanted(ctx, change); cause != nil {
+		return nil, cause
 	}
 	if err := a.prepareWayBack(ctx, &entry); err != nil {
 		return nil, &txn.Cause{Message: "arming: " + err.Error()}
 	}
 	return &entry, nil
+}
+
+// stillWanted reads the NodeNetworkState live: a cache lags behind a cut link, and
+// that of a handler that has just started may show what was long ago.
+func (a *Agent) stillWanted(ctx context.Context, change txn.Change) *txn.Cause {
+	var nns v1.NodeNetworkState
+	readCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
+	defer cancel()
+	if err := a.Live.Get(readCtx, client.ObjectKey{Name: a.Node}, &nns); err != nil {
+		return &txn.Cause{Message: fmt.Sprintf("arming: reading NodeNetworkState %s live: %v", a.Node, err)}
+	}
+	if !managed(&nns) || hashOf(nns.Spec.DesiredState) != change.Hash {
+		return &txn.Cause{Message: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation), Superseded: true}
+	}
+	return nil
 }
 
 func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry) error {

@@ -160,8 +160,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	a.entry.Undo = !undo.IsEmpty()
 	delta = state.Union(delta, undo)
 	if delta.IsEmpty() {
-		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted})
-		return 0, nil
+		return a.commitNothing(ctx, change), nil
 	}
 	a.entry.Change = delta.JSON()
 	if last := a.record.Last; last != nil && last.Generation == nns.Generation && last.Attempts > 0 {
@@ -169,6 +168,18 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	}
 	a.step(ctx, txn.Wanted{Change: change})
 	return 0, nil
+}
+
+// commitNothing commits what the node has already, without a trial. Like one it reads
+// the desired state live: that of long ago, committed, would stay in the record, and
+// the next policy's change be told as another one's.
+func (a *Agent) commitNothing(ctx context.Context, change txn.Change) time.Duration {
+	if cause := a.stillWanted(ctx, change); cause != nil {
+		logf.FromContext(ctx).Info("nothing is committed", "generation", change.Generation, "cause", cause.Message)
+		return supersededPause
+	}
+	a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted})
+	return 0
 }
 
 // adoptSources notes that the committed state now comes from other generations

@@ -18,10 +18,12 @@ import (
 )
 
 const (
-	// tidyAttempts and tidyInterval are how often, and how long apart, it is
-	// tried to delete what a change makes void.
-	tidyAttempts = 3
-	tidyInterval = time.Second
+	// tidyAttempts is how often it is tried to delete what a change makes void,
+	// tidyFirst and tidyMost how long apart: some four minutes together. Until then
+	// the journal stays open, so that nothing is told that a power cut could take.
+	tidyAttempts = 12
+	tidyFirst    = time.Second
+	tidyMost     = 30 * time.Second
 )
 
 // commit makes the trial permanent: on disk first, while the checkpoint can
@@ -41,11 +43,7 @@ func (a *Agent) commit(ctx context.Context, entry journal.Entry) txn.Event {
 			return txn.CommitFailed{Message: err.Error(), Gone: errors.Is(err, backend.ErrGone)}
 		}
 	}
-	err = a.tidy(ctx, entry, change)
-	for try := 1; err != nil && try < tidyAttempts && a.Clock.Wait(ctx, nil, tidyInterval); try++ {
-		err = a.tidy(ctx, entry, change) // What was deleted may not be flushed.
-	}
-	if err != nil {
+	if err := a.tidyUntilDone(ctx, entry, change); err != nil {
 		// The change is in place and stays. What is left of a void profile may
 		// come up at the next boot; then it is drift, and corrected.
 		logf.FromContext(ctx).Error(err, "cannot delete the profiles that the change makes void")
@@ -78,6 +76,17 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 		return fmt.Errorf("NetworkManager has not saved %s", strings.Join(left, ", "))
 	}
 	return nil
+}
+
+// tidyUntilDone tries again where it fails: what was deleted may not be flushed.
+func (a *Agent) tidyUntilDone(ctx context.Context, entry journal.Entry, change profiles.Change) error {
+	err := a.tidy(ctx, entry, change)
+	wait := tidyFirst
+	for try := 1; err != nil && try < tidyAttempts && a.Clock.Wait(ctx, nil, wait); try++ {
+		err = a.tidy(ctx, entry, change)
+		wait = min(2*wait, tidyMost)
+	}
+	return err
 }
 
 func (a *Agent) tidy(ctx context.Context, entry journal.Entry, change profiles.Change) error {
@@ -199,7 +208,8 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 		return err
 	}
 	if entry.Seen == nil {
-		entry.Seen = &now
+		first := now // Not what is read later on, which may be nothing.
+		entry.Seen = &first
 	}
 	touched := profiles.Touched(before, entry.Trial, *entry.Seen)
 	if a.forgotten(*entry) {

@@ -97,10 +97,10 @@ func (t *turn) isBehind() bool {
 }
 
 // moveOn: a new generation whose rendering is what is committed needs no
-// transaction.
+// transaction, where the node still has that.
 func (t *turn) moveOn() {
 	for _, m := range t.members {
-		if m.readable() && !m.plans() && !m.changed() && m.approved() && m.held.Generation != m.policy.Generation {
+		if m.readable() && !m.plans() && !m.changed() && m.approved() && m.held.Generation != m.policy.Generation && !t.hasLeft(m) {
 			guardedBy := m.status.GuardedBy
 			m.commit(m.rendered(), guardedBy, t.in.Now)
 			t.note("policy %s: generation %d changes nothing on the node", m.name, m.policy.Generation)
@@ -171,6 +171,8 @@ func (t *turn) describe(m *member) {
 		m.show(setAsideRow(), now)
 	case !m.approved():
 		t.awaitApproval(m)
+	case !m.changed(): // It has left the node (moveOn), and comes back.
+		m.show(progressingRow(), now)
 	case m.planWaits != "":
 		m.show(pendingRow(m.planWaits), now)
 	case t.waiting != "":

@@ -170,9 +170,11 @@ func (t *turn) charge(m *member, source v1.Source) {
 	t.reportFailure(m, last, attempts)
 }
 
-// chargeable: the transaction that failed was of the policy's generation.
+// chargeable: the transaction that failed was of the policy's generation, or of an
+// older one that says the same and was to come back.
 func (t *turn) chargeable(m *member, source v1.Source) bool {
-	return t.ended() && source.Generation == m.policy.Generation && t.in.State.Status.Transaction.Result != v1.TransactionCommitted
+	same := source.Generation == m.policy.Generation || m.forfeited && source.Hash == m.policy.Hash
+	return t.ended() && same && t.in.State.Status.Transaction.Result != v1.TransactionCommitted
 }
 
 // reportFailure records events for the first failure and for a final one:

@@ -5,19 +5,39 @@ import v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 // forfeit is about a policy that had given way to another one, came back into the
 // spec when that went, and failed there: the node does not have it, so it stands in
 // the enactment no longer. From then on it fails, waits and is tried again as any
-// other: nobody else would do that.
+// other: nobody else would do that, and the next policy's change would bring it along.
 func (t *turn) forfeit() {
 	if t.in.State == nil || !t.ended() || t.in.State.Status.Transaction.Result == v1.TransactionCommitted {
 		return
 	}
+	alone := len(t.flights()) == 0
 	for _, source := range t.in.State.Spec.Sources {
 		m := t.byName[source.Policy]
-		// Of what has not come back, or was edited, an old report may tell a failure.
-		if m == nil || m.policy == nil || m.held == nil || m.changed() || m.held.Hash != source.Hash || t.committedBefore(source.Source) ||
-			!conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
+		if m == nil || m.policy == nil || m.held == nil || m.held.Hash != source.Hash || t.committedBefore(source.Source) {
 			continue
 		}
-		m.held, m.status.Committed = nil, nil
-		t.note("policy %s: generation %d did not come back", m.name, source.Generation)
+		// Where another one was in flight, only what is known to have been under way.
+		if alone || !m.changed() && conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
+			m.held, m.status.Committed, m.forfeited = nil, nil, true
+			t.decision.Forfeits = true
+			t.note("policy %s: generation %d did not come back", m.name, source.Generation)
+		}
 	}
+}
+
+// hasLeft tells of a policy that had stopped selecting the node, and selects it again
+// before its enactment is gone: the node may have committed a spec without it.
+func (t *turn) hasLeft(m *member) bool {
+	if t.in.State == nil {
+		return false
+	}
+	if source, is := t.source(m.name); is && source.Hash == m.held.Hash && (t.applied(source.Source) || t.committedBefore(source.Source)) {
+		return false
+	}
+	whole := fold(t.committed())
+	if t.flying != nil {
+		whole = t.with(t.flying)
+	}
+	_, displaced := whole.conflictOf(m.name) // That one stands in the enactment until it comes back.
+	return !displaced
 }

@@ -61,10 +61,10 @@ func recovered(e Recovered) (State, []Effect) {
 	switch {
 	case e.Alive:
 		return s.to(RollingBack), []Effect{Rollback{}}
-	case s.Proven || e.Forgotten:
+	case s.Proven, e.Forgotten && !s.Restored:
 		return s.to(Settling), []Effect{Settle{}}
 	}
-	s.Lost = true
+	s.Lost = true // After a boot, too, where the last resort has begun: what it left, none forgot.
 	return s.undo()
 }
 

@@ -88,6 +88,9 @@ func (v *view) push(c change) {
 
 // hurry lets what is under way arrive as it would without what delayed it.
 func (v *view) hurry() {
+	if v.listed != nil && v.waits == 0 {
+		v.after(v.delay())
+	}
 	if len(v.queue) == 0 {
 		return
 	}

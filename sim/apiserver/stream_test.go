@@ -182,6 +182,23 @@ func TestWhatIsLateComesAtOnceWhenTheDelayIsOver(t *testing.T) {
 	}
 }
 
+func TestAListThatIsLateComesAtOnceWhenTheDelayIsOver(t *testing.T) {
+	b := newBench(t)
+	b.must(b.store.As("x").Create(t.Context(), state("a")))
+	delay := 2 * time.Minute
+	b.store.Faults.Delay = func(string, string) time.Duration { return delay }
+	lines := heard(b, b.cache)
+	b.cache.Start()
+	b.after(30*time.Second, func() {
+		delay = time.Millisecond
+		b.store.Hurry(func(process string) bool { return process == b.process.Name })
+	})
+	b.run(time.Minute)
+	if diff := cmp.Diff([]string{"30s ->a@1"}, *lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestACacheListsOnceItCan(t *testing.T) {
 	b := newBench(t)
 	b.must(b.store.As("x").Create(t.Context(), state("a")))

@@ -14,8 +14,9 @@ type activation struct {
 	profile *profile
 	leases  map[string]*Lease // By family.
 	asking  map[string]bool
-	// waiting to ask again after nobody has answered.
-	waiting bool
+	// waiting to ask again after nobody has answered, the last time for so long.
+	waiting  bool
+	patience time.Duration
 	// claimed are the addresses that somebody else answers for.
 	claimed []netip.Prefix
 	// idle: it has lost its carrier for so long that its addresses are gone.

@@ -25,9 +25,13 @@ type Lease struct {
 	For time.Duration
 }
 
-// askAgain is how long a client waits at most between two questions (RFC 2131,
-// 4.1). nmstate tells NetworkManager to go on for ever.
-const askAgain = 64 * time.Second
+// askFirst and askAgain are how long a client waits after its first question that
+// nobody answers, which doubles, and at most (RFC 2131, 4.1). nmstate tells
+// NetworkManager to go on for ever.
+const askFirst, askAgain = 4 * time.Second, 64 * time.Second
+
+// askOnce is how long it waits for an answer to its first questions.
+const askOnce = 16 * time.Second
 
 // AskDHCP has every link ask that wants a lease and has none: for a network in
 // which a server has come back.
@@ -75,14 +79,31 @@ func (h *Host) discover(a *activation, family string) {
 	if !ok {
 		if !a.waiting {
 			a.waiting = true
-			h.world.After(askAgain, func() { a.waiting = false; h.ask(a) })
+			a.patience = min(max(2*a.patience, askFirst), askAgain)
+			h.world.After(a.patience, func() { a.waiting = false; h.ask(a) })
 		}
 		return
 	}
 	a.asking[family] = true
-	h.world.After(after, func() {
+	h.await(a, family, lease, after)
+}
+
+// await waits for an answer that comes after a time. A client that waits for long
+// asks once more meanwhile: a server that is quick again answers that first.
+func (h *Host) await(a *activation, family string, lease Lease, after time.Duration) {
+	h.world.After(min(after, askOnce), func() {
+		asks := h.current(a) && !a.idle && h.Carrier(a.profile.name)
+		if left := after - askOnce; left > 0 {
+			if asks {
+				if other, sooner, ok := h.DHCP.Lease(h, a.profile.name, family); ok && sooner < left {
+					lease, left = other, sooner
+				}
+			}
+			h.await(a, family, lease, left)
+			return
+		}
 		a.asking[family] = false
-		if h.current(a) && !a.idle && h.Carrier(a.profile.name) {
+		if asks {
 			h.granted(a, family, &lease)
 		}
 	})

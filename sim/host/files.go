@@ -116,6 +116,9 @@ func (h *Host) Files() profiles.Files { return both(h.files.disk, h.files.run) }
 // open, or was open last, for oracles.
 func (h *Host) Armed() profiles.Files { return h.disk.armed }
 
+// ArmedUnsaved is what Unsaved told at that time.
+func (h *Host) ArmedUnsaved() []string { return h.disk.unsaved }
+
 // Unsynced are the paths of what a power cut would not leave as it is, for oracles.
 func (h *Host) Unsynced() []string {
 	var found []string

@@ -16,8 +16,10 @@ type disk struct {
 	entry, record []byte
 	// phase that the entry says.
 	phase txn.Phase
-	// armed are the files when the entry came, for oracles.
-	armed profiles.Files
+	// armed are the files when the entry came, unsaved what Host.Unsaved told then,
+	// for oracles.
+	armed   profiles.Files
+	unsaved []string
 }
 
 // Journal is the port handler/journal.Journal of a process. What Save and Close
@@ -89,7 +91,7 @@ func (j journalPort) Save(entry journal.Entry) error {
 			return err
 		}
 		if j.host.disk.entry == nil {
-			j.host.disk.armed = j.host.Files()
+			j.host.disk.armed, j.host.disk.unsaved = j.host.Files(), j.host.Unsaved()
 		}
 		j.host.disk.entry, j.host.disk.phase = raw, entry.Transaction.Phase
 		return nil

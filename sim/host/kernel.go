@@ -205,6 +205,11 @@ func (e *edit) change(l *Link, change func(*Link)) *Link {
 	if was.Up && !changed.Up {
 		e.dropRoutes(func(r Route) bool { return r.Dev == l.Name })
 	}
+	if was.Type == "bond" && changed.MTU != was.MTU {
+		for _, port := range e.ports(was.Name) { // drivers/net/bonding, bond_change_mtu
+			e.change(port, func(p *Link) { p.MTU = changed.MTU })
+		}
+	}
 	return &changed
 }
 

@@ -35,6 +35,22 @@ func TestQuiet(t *testing.T) {
 		"the host changes": {want: "network has changed", play: func(s *stage) {
 			quiet(s, func() { s.hosts["n1"].revision++ })
 		}},
+		"a lease comes that a link was waiting for, and is told": {play: func(s *stage) {
+			s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":true}}]}`
+			quiet(s, func() {
+				s.hosts["n1"].revision++
+				s.wrote("handler/n1", s.nns("n1", true, wanted, 2), "status")
+			})
+		}},
+		"a link that has its lease changes": {want: "network has changed", play: func(s *stage) {
+			s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up",
+				"ipv4":{"enabled":true,"dhcp":true,"address":[{"ip":"192.0.2.5","prefix-length":24}]}}]}`
+			quiet(s, func() { s.hosts["n1"].revision++ })
+		}},
+		"a spec is written while a link waits for its lease": {want: "nothing has happened", play: func(s *stage) {
+			s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":true}}]}`
+			quiet(s, func() { s.wrote("handler/n1", s.nns("n1", true, wanted, 3), "spec") })
+		}},
 		"something is tried again": {play: func(s *stage) {
 			e := s.enacted("n1", 1, v1.EnactmentFailing)
 			e.Status.Retry = &v1.EnactmentRetry{Attempts: 3, After: &metav1.Time{}}

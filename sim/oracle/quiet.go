@@ -8,14 +8,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // quiet: no write says nothing new; and when everything is done and nobody does anything, nothing is written and
 // no host changes. A run in which something is tried again and again, as it says
-// itself, has no quiet: the attempt may cut a node off, or succeed.
+// itself, has no quiet: the attempt may cut a node off, or succeed. Nor has a node
+// that still waits for a lease: its server may answer at any time, and then it tells
+// what it is.
 type quiet struct {
 	revisions map[string]uint64
 	restless  bool
+	// waits are the nodes that wait for a lease.
+	waits map[string]bool
 }
 
 func newQuiet() *quiet { return &quiet{} }
@@ -35,7 +40,7 @@ func (q *quiet) Observe(f *Facts, e Event) error {
 		if role != roleOutside && saysNothing(what) {
 			return fmt.Errorf("%s wrote %s %s, and nothing of it is new but the time", what.Process, what.Kind, what.Name)
 		}
-		if !f.quiet || q.restless || role == roleOutside {
+		if !f.quiet || q.restless || role == roleOutside || what.Kind == "NodeNetworkState" && what.Status && q.waits[what.Name] {
 			return nil
 		}
 		return fmt.Errorf("%s wrote %s %s (%s %s), and nothing has happened", what.Process, what.Kind, what.Name, what.Verb, what.Subresource)
@@ -61,16 +66,27 @@ func saysNothing(w Wrote) bool {
 }
 
 func (q *quiet) begin(f *Facts) {
-	q.revisions, q.restless = map[string]uint64{}, false
+	q.revisions, q.restless, q.waits = map[string]uint64{}, false, map[string]bool{}
 	for _, node := range f.Nodes() {
 		q.restless = q.restless || !f.Has(node) || f.nodeRetries(node)
-		q.revisions[node] = f.Revision(node)
+		q.revisions[node], q.waits[node] = f.Revision(node), f.waitsForLease(node)
 	}
+}
+
+// waitsForLease tells of a link that asks for an address and has none.
+func (f *Facts) waitsForLease(node string) bool {
+	if !f.Has(node) {
+		return false
+	}
+	return slices.ContainsFunc(f.Network(node).Interfaces(), func(i state.Interface) bool {
+		asks := func(family state.Family) bool { return i.Dynamic(family) && len(i.Addresses(family)) == 0 }
+		return i.State == "up" && (asks(state.IPv4) || asks(state.IPv6))
+	})
 }
 
 func (q *quiet) end(f *Facts) error {
 	for _, node := range sortedKeys(q.revisions) {
-		if !q.restless && f.Revision(node) != q.revisions[node] {
+		if !q.restless && !q.waits[node] && f.Revision(node) != q.revisions[node] {
 			return on(node, "its network has changed, and nobody has done anything")
 		}
 	}

@@ -98,6 +98,13 @@ func (f *Facts) isOver(node string) bool {
 		f.Network(node).Hash() == t.Before.Hash()
 }
 
+// isOff tells of a machine without power whose node nobody manages: it tells nobody
+// that it had begun (design §2, rule 9: managed: false stops all reporting).
+func (f *Facts) isOff(node string) bool {
+	nns := f.state(node)
+	return nns != nil && !isManaged(nns) && !f.Has(node)
+}
+
 func (s *slots) ended(node string, now time.Duration) {
 	for policy, nodes := range s.open {
 		limit, was := nodes[node]
@@ -153,7 +160,7 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 	}
 	most := limit
 	for _, other := range sortedKeys(nodes) {
-		if f.node(other) == nil || other != node && (!f.Open(other) || f.isOver(other)) {
+		if f.node(other) == nil || other != node && (!f.Open(other) || f.isOver(other) || f.isOff(other)) {
 			delete(nodes, other) // It left the cluster, or closed its journal and died.
 		}
 		most = max(most, nodes[other])

@@ -82,6 +82,20 @@ func TestSlots(t *testing.T) {
 				s.try("n2", change())
 			},
 		},
+		"a node that nobody manages lost its power in mid-trial": {play: func(s *stage) {
+			s.policy(1)
+			s.store(s.nns("n1", false, wanted, 2))
+			s.try("n1", change())
+			s.hosts["n1"].off = true
+			s.try("n2", change())
+		}},
+		"a node that is managed lost its power in mid-trial": {want: "2 nodes are changing", play: func(s *stage) {
+			s.policy(1)
+			s.store(s.nns("n1", true, wanted, 2))
+			s.try("n1", change())
+			s.hosts["n1"].off = true
+			s.try("n2", change())
+		}},
 		"a node that left the cluster in mid-trial": {play: func(s *stage) {
 			s.policy(1)
 			s.try("n1", change())

@@ -39,7 +39,7 @@ type fakeHost struct {
 	network  string
 	kernel   foreign.Snapshot
 	revision uint64
-	cut      bool
+	cut, off bool
 	entry    *journal.Entry
 	record   journal.Record
 	disk     Disk
@@ -66,7 +66,7 @@ const (
 func (s *stage) Elapsed() time.Duration               { return s.world.Elapsed() }
 func (s *stage) After(d time.Duration, action func()) { s.world.After(d, action) }
 func (s *stage) Centralized() bool                    { return s.central }
-func (s *stage) Has(node string) bool                 { return s.hosts[node] != nil }
+func (s *stage) Has(node string) bool                 { return s.hosts[node] != nil && !s.hosts[node].off }
 func (s *stage) Nodes() []string                      { return sortedKeys(s.hosts) }
 func (s *stage) Network(node string) state.State      { return parsed([]byte(s.hosts[node].network)) }
 func (s *stage) Kernel(node string) foreign.Snapshot  { return s.hosts[node].kernel }

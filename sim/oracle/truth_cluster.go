@@ -90,7 +90,8 @@ func (t truth) Disk(node string) Disk {
 	}
 	return Disk{
 		Armed: n.Host.Armed(), Now: n.Host.Files(), Unsynced: n.Host.Unsynced(), Unsaved: n.Host.Unsaved(),
-		Ended: len(n.Host.Checkpoints()) == 0,
+		ArmedUnsaved: n.Host.ArmedUnsaved(),
+		Ended:        len(n.Host.Checkpoints()) == 0,
 	}
 }
 

@@ -20,6 +20,8 @@ type Disk struct {
 	Unsynced []string
 	// Unsaved are the profiles that the next boot would not find as they are.
 	Unsaved []string
+	// ArmedUnsaved are those that it would not have found at Armed either.
+	ArmedUnsaved []string
 	// Ended: NetworkManager has no checkpoint.
 	Ended bool
 }
@@ -41,7 +43,7 @@ func (volatile) Observe(f *Facts, e Event) error {
 	}
 	// NetworkManager itself writes global DNS, in a trial and in nmstate's revert; the
 	// backend puts it back at once.
-	if phase := entry.Transaction.Phase; what.Path == profiles.DNSFile && (phase == txn.Applying || phase == txn.RollingBack) {
+	if what.Path == profiles.DNSFile && f.mayApply(e.Node, entry.Transaction.Phase) {
 		return nil
 	}
 	disk := f.Disk(e.Node)
@@ -51,6 +53,14 @@ func (volatile) Observe(f *Facts, e Event) error {
 		return nil
 	}
 	return fmt.Errorf("a trial is on disk before it is proven: %s, in phase %s", what.Path, entry.Transaction.Phase)
+}
+
+// mayApply tells whether nmstate may be at work in the phase that is written down. A
+// full disk may keep that older than it is: then the way back goes on all the same.
+func (f *Facts) mayApply(node string, phase txn.Phase) bool {
+	t := f.Node(node).Trial
+	late := phase == txn.Settling && t != nil && !f.Calm(node, t.Asked, Full)
+	return phase == txn.Applying || phase == txn.RollingBack || late
 }
 
 // sameMeaning: NetworkManager may write what there was in a format of its own.
@@ -146,8 +156,12 @@ func (permanent) Observe(f *Facts, e Event) error {
 		}
 		disk := f.Disk(e.Node)
 		unsaved := slices.DeleteFunc(slices.Clone(disk.Unsaved), func(at string) bool {
-			_, had := disk.Armed[at]
-			return had && path.Dir(at) == profiles.RunDir
+			if _, had := disk.Armed[at]; had && path.Dir(at) == profiles.RunDir {
+				return true
+			}
+			// What a way back that was told as incomplete has left is not this trial's.
+			held := entry.Trial != nil && len(entry.Trial.Held) > 0
+			return at == profiles.DNSFile && !held && slices.Contains(disk.ArmedUnsaved, at)
 		})
 		switch {
 		case len(unsaved) > 0:

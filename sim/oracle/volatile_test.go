@@ -42,6 +42,17 @@ func TestVolatile(t *testing.T) {
 			armed(s, txn.Applying, false)
 			s.onDisk(profiles.DNSFile, "new")
 		}},
+		"global DNS is there for a moment of a way back that a full disk could not write down": {play: func(s *stage) {
+			s.try("n1", change())
+			armed(s, txn.Settling, false)
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.onDisk(profiles.DNSFile, "new")
+		}},
+		"global DNS is there for a moment when the way back is over": {want: "before it is proven", play: func(s *stage) {
+			s.try("n1", change())
+			armed(s, txn.Settling, false)
+			s.onDisk(profiles.DNSFile, "new")
+		}},
 		"no transaction is open": {play: func(s *stage) { s.onDisk(eth1File, "io.nmstate.sim=b\n") }},
 	})
 	judge(t, func() Oracle { return held{} }, one, map[string]history{
@@ -80,8 +91,11 @@ func TestPermanent(t *testing.T) {
 	}
 	port := profiles.Files{eth1File: file("interface-name=eth1\ncontroller=br0\n"), br0File: file("interface-name=br0\n")}
 	judge(t, func() Oracle { return permanent{} }, one, map[string]history{
-		"everything is on disk":                     {play: proven(Disk{}, Committing{"1"})},
-		"a profile is in memory only":               {want: "would not find", play: proven(Disk{Unsaved: []string{profiles.RunDir + "/eth1"}}, Committing{"1"})},
+		"everything is on disk":        {play: proven(Disk{}, Committing{"1"})},
+		"a profile is in memory only":  {want: "would not find", play: proven(Disk{Unsaved: []string{profiles.RunDir + "/eth1"}}, Committing{"1"})},
+		"global DNS is in memory only": {want: "would not find", play: proven(Disk{Unsaved: []string{profiles.DNSFile}}, Committing{"1"})},
+		"global DNS was in memory only before": {play: proven(
+			Disk{Unsaved: []string{profiles.DNSFile}, ArmedUnsaved: []string{profiles.DNSFile}}, Committing{"1"})},
 		"a profile is not flushed":                  {want: "would not leave", play: proven(Disk{Unsynced: []string{eth1File}}, Committing{"1"})},
 		"a port after its controller":               {play: proven(Disk{Now: port}, DiskWritten{eth1File})},
 		"NetworkManager's own way back":             {play: proven(Disk{Now: port, Unsynced: []string{br0File}, Ended: true}, DiskWritten{eth1File})},

@@ -42,6 +42,12 @@ func (l *left) Observe(_ *oracle.Facts, e oracle.Event) error {
 func (l *left) stays(n *cluster.Node, d state.Difference) bool {
 	name, setting, _ := strings.Cut(strings.TrimPrefix(d.Path, "interfaces["), "].")
 	name, _, _ = strings.Cut(name, " ") // A name and a type.
+	if one, there := n.Host.Show().Interface(name); there && setting == "mtu" {
+		if bond, is := one.Controller(); is && bond != name { // It gives its ports its own.
+			d.Path = "interfaces[" + bond + "].mtu"
+			return l.stays(n, d)
+		}
+	}
 	if _, was := l.before[n.Name].Interface(name); was || setting == "" {
 		return false
 	}

@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// failing is a host that fails now and then: at each call of which it says so.
+type failing struct {
+	*host
+	profiles, dos func() error
+}
+
+func (f failing) Profiles(ctx context.Context) (profiles.Snapshot, error) {
+	if err := f.profiles(); err != nil {
+		return profiles.Snapshot{}, err
+	}
+	return f.host.Profiles(ctx)
+}
+
+func (f failing) Do(ctx context.Context, action profiles.Action) error {
+	if err := f.dos(); err != nil {
+		return err
+	}
+	return f.host.Do(ctx, action)
+}
+
+func never() error { return nil }
+
+// fails at the n-th call only, or until it.
+func fails(call func(n int) bool) func() error {
+	n := 0
+	return func() error {
+		if n++; call(n) {
+			return errors.New("no connection to D-Bus")
+		}
+		return nil
+	}
+}
+
+// skipping has every wait end at once, and counts their time.
+type skipping struct {
+	deadline.Clock
+	waited *time.Duration
+}
+
+func (s skipping) Wait(_ context.Context, _ <-chan struct{}, d time.Duration) bool {
+	*s.waited += d
+	return true
+}
+
+func onDisk(h *host, names ...string) profiles.Snapshot {
+	for _, name := range names {
+		h.layers.put(fileOf(profiles.DiskDir, name), profiles.File{Content: []byte("[connection]\nuuid=" + name + "\ninterface-name=" + name + "\n")})
+	}
+	now, _ := h.Profiles(context.Background())
+	return now
+}
+
+func TestWhatWasSeenAsTheWayBackBeganOutlivesACallThatFails(t *testing.T) {
+	h := newHost()
+	before := onDisk(h, "eth0")
+	second := func(n int) bool { return n == 2 }
+	a := &Agent{Options: Options{Backend: failing{h, fails(second), never}, Boot: boot{"first"}}}
+	entry := journal.Entry{BootID: "first", Profiles: &before}
+	if err := a.profilesBack(t.Context(), &entry); err == nil {
+		t.Error("it succeeded, want the error of the second read")
+	}
+	if entry.Seen == nil || len(entry.Seen.Files) != 1 {
+		t.Errorf("seen %+v, want the profile of eth0: whatever is not seen is taken for the trial's, and goes", entry.Seen)
+	}
+}
+
+func TestACommitWaitsUntilWhatItMakesVoidIsGoneForCertain(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		failures int
+		waits    time.Duration
+		left     int
+	}{
+		"nothing fails": {0, 0, 0},
+		"NetworkManager does not answer for a bit": {2, 3 * time.Second, 0},
+		"it fails for two minutes":                 {7, 91 * time.Second, 0},
+		"it fails for good: the change stays":      {100, 211 * time.Second, 1},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			h, waited := newHost(), time.Duration(0)
+			before := onDisk(h, "dummy0")
+			first := func(n int) bool { return n > 1 && n <= c.failures+1 } // The first one flushes the trial.
+			a := &Agent{Options: Options{
+				Backend: failing{h, never, fails(first)}, Boot: boot{"first"},
+				Clock: skipping{deadline.On(clocktesting.NewFakeClock(time.Now())), &waited},
+			}}
+			entry := journal.Entry{
+				Change: []byte(`{"interfaces":[{"name":"dummy0","state":"absent"}]}`), Before: []byte(`{"interfaces":[]}`),
+				Profiles: &before, Trial: &profiles.Trial{Snapshot: before},
+			}
+			if _, is := a.commit(t.Context(), entry).(txn.Committed); !is {
+				t.Error("it is not committed")
+			}
+			if left := len(h.layers.files); left != c.left || waited != c.waits {
+				t.Errorf("%d profiles are left after %s, want %d after %s", left, waited, c.left, c.waits)
+			}
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+func TestWhatChangesNothingIsCommittedOnlyIfItIsWantedByNow(t *testing.T) {
+	long, now := v1.NewState([]byte(`{}`)), v1.NewState([]byte(`{"interfaces":[{"name":"br0","type":"dummy","state":"up"}]}`))
+	for sentence, c := range map[string]struct {
+		cached, live v1.State
+		unmanaged    bool
+		committed    bool
+	}{
+		"the cache shows what is wanted":               {cached: now, live: now, committed: true},
+		"the cache of a start shows what was long ago": {cached: long, live: now},
+		"nobody manages the node any more":             {cached: now, live: now, unmanaged: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			n := newNode(t)
+			managed := !c.unmanaged
+			nns := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "node1"}}
+			nns.Spec.Managed, nns.Spec.DesiredState = &managed, c.live
+			if err := n.api.Create(t.Context(), nns); err != nil {
+				t.Fatal(err)
+			}
+			files, err := journal.NewFiles(n.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := New(Options{
+				Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, context.Background()}, Prober: probes{n.host}, Journal: files,
+				Boot: n.boot, Clock: deadline.On(clock.RealClock{}), Spawn: func(func()) {}, Window: fakeWindow,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.entry = journal.Entry{Desired: c.cached.Raw}
+			wait := a.commitNothing(t.Context(), txn.Change{Hash: hashOf(c.cached)})
+			if got := a.record.Committed != nil; got != c.committed || (wait == 0) != c.committed {
+				t.Errorf("committed %t and again after %s, want it committed: %t", got, wait, c.committed)
+			}
+		})
+	}
+}
