@@ -118,4 +118,14 @@ type People interface {
 	NodeReady(node string, ready bool)
 	// Manage sets whether a node is managed.
 	Manage(node string, managed bool)
+	// EditAgain edits a policy as EditPolicy does, and in the end the same one again.
+	EditAgain(node string, first bool, r *rand.Rand)
+	// RenamePolicy deletes that policy and makes it under another name.
+	RenamePolicy(node string, r *rand.Rand)
+	// SwitchMode has it planned, and applied again in the end.
+	SwitchMode(node string, plan bool, r *rand.Rand)
+	// MoveLabel changes what policies select a node by, or puts it back.
+	MoveLabel(node string, away bool, r *rand.Rand)
+	// WriteState writes a desired state of the node by hand.
+	WriteState(node string, r *rand.Rand)
 }

@@ -46,7 +46,8 @@ func classesOf(kind string) Class {
 		return Stale
 	case "clock-jump":
 		return Clock
-	case "node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready", "node-set-aside":
+	case "node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready", "node-set-aside",
+		"edited-in-haste", "policy-renamed", "mode-switched", "label-moved", "written-by-hand":
 		return 0
 	}
 	return everything
