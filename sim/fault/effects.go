@@ -69,6 +69,9 @@ type Hosts interface {
 	// RestartManager stops NetworkManager and starts it after down: its
 	// checkpoints are lost.
 	RestartManager(node string, down time.Duration)
+	// KillManager has NetworkManager die in most of the cases in which it has made a
+	// device and not yet used it.
+	KillManager(node string, on bool, r *rand.Rand)
 	// HangManager makes it answer nobody.
 	HangManager(node string, on bool)
 	// SpoilApply has applies go wrong in this way, one of the Spoil constants;

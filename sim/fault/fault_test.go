@@ -31,6 +31,7 @@ func (n noted) Lag(process string, by time.Duration)             { n.say("lag %s
 func (n noted) LoseEvents(process string, on bool, _ *rand.Rand) { n.say("events %s %t", process, on) }
 func (n noted) Touch(node string)                                { n.say("touch %s", node) }
 func (n noted) RestartManager(node string, _ time.Duration)      { n.say("restart %s", node) }
+func (n noted) KillManager(node string, on bool, _ *rand.Rand)   { n.say("kill %s %t", node, on) }
 func (n noted) HangManager(node string, on bool)                 { n.say("hang %s %t", node, on) }
 func (n noted) RefusePutBack(node string, on bool)               { n.say("putback %s %t", node, on) }
 func (n noted) Answer(process string, status int, _ float64, _ *rand.Rand) {
