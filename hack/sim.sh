@@ -4,12 +4,14 @@
 #   replay    the same seeds give the same traces, on one core, on two, with -race
 #   rollout   a policy over 1,000 nodes
 #   swarm     1,000 seeds, always the same, and which faults were at work in which phases
-#   fresh     1,000 seeds that nobody has run: their start follows from the commit
+#   fresh     1,000 seeds that nobody has run: their start follows from the commit. People
+#             act in the middle of something, and faults come by threes
 #   sweep     every port call of scenarios failed, stalled and crashed: of those that
 #             are chosen for every change, and a quarter of the others'; pairs of faults.
 #             The quarter and the pairs follow from the commit
 #   branches  which functions of production code the swarm never reaches
-#   mutants   bugs that are planted are found; the simulator is built for each
+#   mutants   bugs that are planted are found; the simulator is built for each. One
+#             in six is looked for from a fresh start too, by the commit
 #
 # Scenarios are tests of sim/scenario.
 #
@@ -23,9 +25,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 hack/need.sh go
 mkdir -p bin out/sim
 export CGO_ENABLED=0
-seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 share=4 size=()
+seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 share=4 starts=(-starts 2 -share 6) size=()
 if [ "${LONG:-0}" = 1 ]; then
-	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 share=1 size=(-long)
+	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 share=1 starts=(-starts 5) size=(-long)
 fi
 
 traces() { grep '^traces ' "$1"; }
@@ -70,8 +72,8 @@ begins() {
 fresh() {
 	local start
 	begins fresh || return 1
-	bin/sim -seeds "$seeds" -from "$start" -failures 100 "${size[@]}" | tee out/sim/fresh ||
-		echo "fresh: NOT MENDED YET: the seeds above, which nobody had run, broke a rule"
+	bin/sim -seeds "$seeds" -from "$start" -lean -coverage -failures 100 "${size[@]}" | tee out/sim/fresh ||
+		echo "fresh: NOT MENDED YET: the seeds above, which nobody had run, broke a rule, or what is never reached was not"
 }
 
 # branches: functions of production code that no seed reached.
@@ -90,10 +92,13 @@ branches() {
 	[ ! -s out/sim/unexplained ]
 }
 
-# mutants: the runs that find each planted bug; the figures are at its end.
+# mutants: the runs that find each planted bug; the figures are at its end. A night
+# looks for each from five starts, and tells the median.
 mutants() {
-	go test ./sim/mutants -count 1 -timeout 30m -parallel 2 -run 'PlantedBugs|Patch' -v -which all >out/sim/mutants || { grep -A3 -- '--- FAIL' out/sim/mutants && return 1; }
-	grep -A100 'found, with how many runs' out/sim/mutants | grep ' runs, seed'
+	local start
+	begins mutants || return 1
+	go test ./sim/mutants -count 1 -timeout 120m -parallel 2 -run 'PlantedBugs|Patch' -v -which all "${starts[@]}" -from "$start" >out/sim/mutants || { grep -A3 -- '--- FAIL' out/sim/mutants && return 1; }
+	grep -A100 'found, with how many runs' out/sim/mutants | grep -E ' runs.* of \['
 }
 
 # sweep: a night sweeps all calls of all scenarios, and ten times the pairs.

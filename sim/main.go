@@ -80,6 +80,7 @@ type options struct {
 	shrinkDir      string
 	file           string
 	long           bool
+	lean           bool
 	rollout        bool
 	nodes          int
 	maxUnavailable string
@@ -166,6 +167,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.known, "known", "", "with -seeds: a file of violations that do not count, \"SEED RULE why\" a line")
 	flags.BoolVar(&o.coverage, "coverage", false, "with -seeds: print which faults were at work in which phases; one at zero is a failure")
 	flags.BoolVar(&o.long, "long", false, "longer runs: two hours of faults instead of half an hour")
+	flags.BoolVar(&o.lean, "lean", false, "people act in the middle of something, and faults come by threes")
 	flags.StringVar(&o.file, "run", "", "run what this file says (-shrink writes such files)")
 	flags.BoolVar(&o.shrink, "shrink", false, "with -seed or -run: when a rule breaks, leave out what it does not need, and keep the rest")
 	flags.StringVar(&o.shrinkDir, "shrink-dir", "sim/testdata", "with -shrink: where it is kept")
@@ -230,7 +232,7 @@ func (o *options) checkNames() error {
 const longSafety = 2 * time.Hour
 
 func (o *options) size() swarm.Size {
-	size := swarm.Size{MostNodes: o.nodes, Always: o.always}
+	size := swarm.Size{MostNodes: o.nodes, Always: o.always, Lean: o.lean}
 	if o.long {
 		size.Safety = longSafety
 	}

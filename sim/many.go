@@ -27,6 +27,7 @@ type search struct {
 	next    uint64
 	figures swarm.Figures
 	reached fault.Coverage
+	met     fault.Met
 	// traces is all hashes together, in any order.
 	traces   uint64
 	broken   []broken
@@ -50,7 +51,7 @@ func (o *options) many(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: -known: %w", errUsage, err)
 	}
-	s := &search{options: o, known: looked, began: time.Now(), next: o.from, reached: fault.Coverage{}}
+	s := &search{options: o, known: looked, began: time.Now(), next: o.from, reached: fault.Coverage{}, met: fault.Met{}}
 	var workers sync.WaitGroup
 	for range o.workers {
 		workers.Go(func() {
@@ -117,6 +118,7 @@ func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
 	defer s.mu.Unlock()
 	s.figures.Add(r.Figures)
 	s.reached.Add(r.Reached)
+	s.met.Add(r.Met)
 	s.traces += r.Hash
 	if took > s.slowTime {
 		s.slowest, s.slowTime = r, took
@@ -144,6 +146,9 @@ func (o *options) replay(seed uint64) string {
 	if o.long {
 		line += " -long"
 	}
+	if o.lean {
+		line += " -lean"
+	}
 	if o.nodes > 0 {
 		line += fmt.Sprintf(" -nodes %d", o.nodes)
 	}
@@ -155,11 +160,13 @@ func (o *options) replay(seed uint64) string {
 
 // report is a search as JSON.
 type report struct {
-	Figures        swarm.Figures  `json:"figures"`
-	Broken         []broken       `json:"broken"`
-	Reached        fault.Coverage `json:"reached"`
-	Zeros          []string       `json:"neverReached"`
-	SeedsPerMinute float64        `json:"seedsPerMinute"`
+	Figures swarm.Figures  `json:"figures"`
+	Broken  []broken       `json:"broken"`
+	Reached fault.Coverage `json:"reached"`
+	Zeros   []string       `json:"neverReached"`
+	// Met are the pairs and threes of faults that met on a node.
+	Met            fault.Met `json:"met"`
+	SeedsPerMinute float64   `json:"seedsPerMinute"`
 	// NodeHoursPerSecond: simulated node-hours in a second of this machine.
 	NodeHoursPerSecond float64 `json:"nodeHoursPerSecond"`
 	Workers            int     `json:"workers"`
@@ -171,7 +178,7 @@ func (s *search) tell(out io.Writer, interrupted error) error {
 	took := time.Since(s.began)
 	slices.SortFunc(s.broken, func(a, b broken) int { return int(int64(a.Seed) - int64(b.Seed)) })
 	r := report{
-		Figures: s.figures, Broken: s.broken, Reached: s.reached, Zeros: s.reached.Zeros(), Workers: s.options.workers, Traces: fmt.Sprintf("%016x", s.traces),
+		Figures: s.figures, Broken: s.broken, Reached: s.reached, Met: s.met, Zeros: s.reached.Zeros(s.options.lean), Workers: s.options.workers, Traces: fmt.Sprintf("%016x", s.traces),
 		SeedsPerMinute:     float64(s.figures.Runs) / took.Minutes(),
 		NodeHoursPerSecond: s.figures.NodeTime.Hours() / took.Seconds(),
 	}
@@ -204,6 +211,14 @@ func (s *search) print(out io.Writer, r report, took time.Duration) error {
 		_, _ = fmt.Fprintln(out)
 		if err := r.Reached.Table(out); err != nil {
 			return err
+		}
+		if err := r.Met.Table(out); err != nil {
+			return err
+		}
+		if s.options.lean {
+			for _, apart := range r.Met.Apart() {
+				_, _ = fmt.Fprintln(out, "NEVER MET "+apart)
+			}
 		}
 		for _, zero := range r.Zeros {
 			_, _ = fmt.Fprintln(out, "NEVER REACHED "+zero)

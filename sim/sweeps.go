@@ -43,8 +43,8 @@ type sweepReport struct {
 	Scenarios []*swept `json:"scenarios"`
 	Broken    []struck `json:"broken"`
 	// Calls, and Left of them that stand in another scenario's row.
-	Calls   int     `json:"calls"`
-	Left    int     `json:"sweptElsewhere"`
+	Calls int `json:"calls"`
+	Left  int `json:"sweptElsewhere"`
 	// All are the runs with one fault that there could be, Singles those that were.
 	All     int     `json:"allSingles"`
 	Singles int     `json:"singles"`

@@ -57,6 +57,12 @@ func applyKinds() []Kind {
 		spoilt("apply-skips", SpoilSkip, "an apply leaves something out and tells success"),
 		spoilt("apply-refused", SpoilRefused, "an apply fails before it has done anything"),
 		{
+			Name: "nm-dies", Lean: true, On: OnNode, Least: 10 * time.Minute, Most: 30 * time.Minute,
+			Doc:   "NetworkManager dies now and then when it has made a device, before it gives it its profile",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.KillManager(f.Target, true, r) },
+			end:   func(e Effects, f Fault, r *rand.Rand) { e.KillManager(f.Target, false, r) },
+		},
+		{
 			Name: "put-back-refused", On: OnNode, Least: 5 * time.Second, Most: 3 * time.Minute,
 			Doc:   "the kernel refuses to take back what a change has cost others",
 			begin: func(e Effects, f Fault, _ *rand.Rand) { e.RefusePutBack(f.Target, true) },

@@ -50,36 +50,3 @@ func probes(name, doc, how string) Kind {
 		end:   func(e Effects, f Fault, _ *rand.Rand) { e.Probes(f.Target, "") },
 	}
 }
-
-func peopleKinds() []Kind {
-	return []Kind{
-		{
-			Name: "node-added", On: OnCluster, Doc: "a node comes to the cluster",
-			begin: func(e Effects, _ Fault, _ *rand.Rand) { e.AddNode() },
-		},
-		{
-			Name: "node-removed", On: OnNode, Doc: "a node leaves the cluster for good",
-			begin: func(e Effects, f Fault, _ *rand.Rand) { e.RemoveNode(f.Target) },
-		},
-		{
-			Name: "policy-edited", On: OnNode, Doc: "the policy that the node applies is edited meanwhile",
-			begin: func(e Effects, f Fault, r *rand.Rand) { e.EditPolicy(f.Target, r) },
-		},
-		{
-			Name: "policy-deleted", On: OnNode, Doc: "the policy that the node applies is deleted meanwhile",
-			begin: func(e Effects, f Fault, r *rand.Rand) { e.DeletePolicy(f.Target, r) },
-		},
-		{
-			Name: "node-not-ready", On: OnNode, Least: 5 * time.Second, Most: 4 * time.Minute,
-			Doc:   "the Node is not Ready",
-			begin: func(e Effects, f Fault, _ *rand.Rand) { e.NodeReady(f.Target, false) },
-			end:   func(e Effects, f Fault, _ *rand.Rand) { e.NodeReady(f.Target, true) },
-		},
-		{
-			Name: "node-set-aside", On: OnNode, Least: 30 * time.Second, Most: 15 * time.Minute,
-			Doc:   "a person says that the node is not managed, and later that it is",
-			begin: func(e Effects, f Fault, _ *rand.Rand) { e.Manage(f.Target, false) },
-			end:   func(e Effects, f Fault, _ *rand.Rand) { e.Manage(f.Target, true) },
-		},
-	}
-}

@@ -69,6 +69,9 @@ type Hosts interface {
 	// RestartManager stops NetworkManager and starts it after down: its
 	// checkpoints are lost.
 	RestartManager(node string, down time.Duration)
+	// KillManager has NetworkManager die in most of the cases in which it has made a
+	// device and not yet used it.
+	KillManager(node string, on bool, r *rand.Rand)
 	// HangManager makes it answer nobody.
 	HangManager(node string, on bool)
 	// SpoilApply has applies go wrong in this way, one of the Spoil constants;
@@ -118,4 +121,14 @@ type People interface {
 	NodeReady(node string, ready bool)
 	// Manage sets whether a node is managed.
 	Manage(node string, managed bool)
+	// EditAgain edits a policy as EditPolicy does, and in the end the same one again.
+	EditAgain(node string, first bool, r *rand.Rand)
+	// RenamePolicy deletes that policy and makes it under another name.
+	RenamePolicy(node string, r *rand.Rand)
+	// SwitchMode has it planned, and applied again in the end.
+	SwitchMode(node string, plan bool, r *rand.Rand)
+	// MoveLabel changes what policies select a node by, or puts it back.
+	MoveLabel(node string, away bool, r *rand.Rand)
+	// WriteState writes a desired state of the node by hand.
+	WriteState(node string, r *rand.Rand)
 }

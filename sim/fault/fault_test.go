@@ -31,6 +31,7 @@ func (n noted) Lag(process string, by time.Duration)             { n.say("lag %s
 func (n noted) LoseEvents(process string, on bool, _ *rand.Rand) { n.say("events %s %t", process, on) }
 func (n noted) Touch(node string)                                { n.say("touch %s", node) }
 func (n noted) RestartManager(node string, _ time.Duration)      { n.say("restart %s", node) }
+func (n noted) KillManager(node string, on bool, _ *rand.Rand)   { n.say("kill %s %t", node, on) }
 func (n noted) HangManager(node string, on bool)                 { n.say("hang %s %t", node, on) }
 func (n noted) RefusePutBack(node string, on bool)               { n.say("putback %s %t", node, on) }
 func (n noted) Answer(process string, status int, _ float64, _ *rand.Rand) {
@@ -54,7 +55,14 @@ func (n noted) RemoveNode(node string)                 { n.say("remove %s", node
 func (n noted) EditPolicy(node string, _ *rand.Rand)   { n.say("edit %s", node) }
 func (n noted) DeletePolicy(node string, _ *rand.Rand) { n.say("delete %s", node) }
 func (n noted) Manage(node string, managed bool)       { n.say("manage %s %t", node, managed) }
-func (n noted) NodeReady(node string, ready bool)      { n.say("ready %s %t", node, ready) }
+func (n noted) EditAgain(node string, first bool, _ *rand.Rand) {
+	n.say("edit again %s %t", node, first)
+}
+func (n noted) RenamePolicy(node string, _ *rand.Rand)          { n.say("rename %s", node) }
+func (n noted) SwitchMode(node string, plan bool, _ *rand.Rand) { n.say("mode %s %t", node, plan) }
+func (n noted) MoveLabel(node string, away bool, _ *rand.Rand)  { n.say("label %s %t", node, away) }
+func (n noted) WriteState(node string, _ *rand.Rand)            { n.say("write %s", node) }
+func (n noted) NodeReady(node string, ready bool)               { n.say("ready %s %t", node, ready) }
 
 // toy has a node1 whose process calls its backend and the API server once a
 // second, and tells what becomes of it.
@@ -183,17 +191,17 @@ func TestACrashAtACallEndsTheProcess(t *testing.T) {
 	}
 }
 
-func drawnFor(seed uint64) fault.Plan {
+func drawnFor(seed uint64, lean bool) fault.Plan {
 	w := world.New(seed)
 	return fault.Draw(fault.Shape{
-		Nodes: []string{"node1", "node2"}, From: time.Minute, Until: 30 * time.Minute, Armed: 0.3,
+		Nodes: []string{"node1", "node2"}, From: time.Minute, Until: 30 * time.Minute, Armed: 0.3, Lean: lean,
 	}, w.Rand)
 }
 
 func TestEveryKindIsDrawnAndBeginsAndEnds(t *testing.T) {
 	kinds := map[string]bool{}
 	for seed := range uint64(60) {
-		plan := drawnFor(seed)
+		plan := drawnFor(seed, true)
 		if err := plan.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -217,10 +225,10 @@ func TestEveryKindIsDrawnAndBeginsAndEnds(t *testing.T) {
 }
 
 func TestTheSameSeedDrawsTheSamePlan(t *testing.T) {
-	if diff := cmp.Diff(drawnFor(7).String(), drawnFor(7).String()); diff != "" {
+	if diff := cmp.Diff(drawnFor(7, true).String(), drawnFor(7, true).String()); diff != "" {
 		t.Error(diff)
 	}
-	if drawnFor(7).String() == drawnFor(8).String() {
+	if drawnFor(7, true).String() == drawnFor(8, true).String() {
 		t.Error("another seed drew the same plan")
 	}
 }
@@ -249,15 +257,15 @@ func TestAPlanThatMakesNoSenseIsRefused(t *testing.T) {
 
 func TestCoverageNamesWhatWasNeverReached(t *testing.T) {
 	all := fault.Coverage{}
-	for _, zero := range all.Zeros() {
+	for _, zero := range all.Zeros(true) {
 		kind, phase, _ := strings.Cut(zero, " while ")
 		all.Add(fault.Coverage{kind: {phase: 1}})
 	}
-	if zeros := all.Zeros(); len(zeros) > 0 {
+	if zeros := all.Zeros(true); len(zeros) > 0 {
 		t.Error(zeros)
 	}
 	delete(all["nm-hang"], "Committing")
-	if diff := cmp.Diff([]string{"nm-hang while Committing"}, all.Zeros()); diff != "" {
+	if diff := cmp.Diff([]string{"nm-hang while Committing"}, all.Zeros(true)); diff != "" {
 		t.Error(diff)
 	}
 	var table strings.Builder

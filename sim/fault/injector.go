@@ -21,6 +21,8 @@ type Options struct {
 	// Heard is told when a fault begins and when it ends; an instant one only
 	// begins. Nil for nobody.
 	Heard func(f Fault, begins, ends bool)
+	// Asked tells whether a node waits for a person's word; nil for no.
+	Asked func(node string) bool
 }
 
 // Injector makes a plan happen.
@@ -34,6 +36,9 @@ type Injector struct {
 	events  []*world.Event
 	healed  bool
 	reached Coverage
+	met     Met
+	// latest are the faults of late, by target.
+	latest map[string][]recent
 	// phases in which the nodes were seen last.
 	phases map[string]string
 }
@@ -54,7 +59,7 @@ func New(o Options) (*Injector, error) {
 	if err := o.Plan.Check(); err != nil {
 		return nil, fmt.Errorf("preparing the faults: %w", err)
 	}
-	i := &Injector{Options: o, latency: newLatencies(o.World.Rand("latency")), reached: Coverage{}, phases: map[string]string{}}
+	i := &Injector{Options: o, latency: newLatencies(o.World.Rand("latency")), reached: Coverage{}, met: Met{}, latest: map[string][]recent{}, phases: map[string]string{}}
 	for _, f := range o.Plan {
 		kind, _ := Find(f.Kind)
 		a := &active{fault: f, kind: kind, rand: o.World.Rand(fmt.Sprintf("fault/%d", f.ID)), effects: o.Effects}
@@ -212,6 +217,7 @@ func joined(a, b world.Verdict, f Fault) world.Verdict {
 // node.
 func (i *Injector) mark(a *active) {
 	i.reached.add(a.kind.Name, i.phase(a.fault.Target))
+	i.meet(a)
 }
 
 func (i *Injector) phase(target string) string {

@@ -37,6 +37,8 @@ type Kind struct {
 	Rate float64
 	// Never are phases in which there is nothing that it could hit.
 	Never []txn.Phase
+	// Lean: it is drawn in lean runs only (Shape).
+	Lean bool
 	// Args are what one is drawn from; empty for none.
 	Args []string
 

@@ -121,6 +121,8 @@ type Shape struct {
 	Armed float64
 	// Always are kinds that are armed in any case.
 	Always []string
+	// Lean: every kind is drawn, and faults come together (together).
+	Lean bool
 }
 
 // mostOfAKind bounds the faults of one kind in a run.
@@ -131,7 +133,7 @@ func Draw(shape Shape, stream func(name string) *rand.Rand) Plan {
 	var plan Plan
 	for _, kind := range Catalog() {
 		r := stream("fault/" + kind.Name)
-		if r.Float64() >= shape.Armed && !slices.Contains(shape.Always, kind.Name) {
+		if (kind.Lean && !shape.Lean || r.Float64() >= shape.Armed) && !slices.Contains(shape.Always, kind.Name) {
 			continue
 		}
 		for range 1 + r.IntN(mostOfAKind) {
@@ -139,6 +141,9 @@ func Draw(shape Shape, stream func(name string) *rand.Rand) Plan {
 		}
 	}
 	workAside(plan, stream("fault/work-aside"))
+	if shape.Lean {
+		plan = together(plan, shape, stream("fault/together"))
+	}
 	for i := range plan {
 		plan[i].ID = i + 1
 	}
@@ -159,6 +164,37 @@ func workAside(plan Plan, r *rand.Rand) {
 			}
 		}
 	}
+}
+
+const (
+	// gatherings of a run are at most so many, of three faults each.
+	gatherings = 3
+	// soon is when the last of them begins.
+	soon = 20 * time.Second
+)
+
+// together has two more faults begin on a node where one begins, at the same call and
+// soon after: what is undone for the one is half done when the next one comes. One
+// of them is mostly a person.
+func together(plan Plan, shape Shape, r *rand.Rand) Plan {
+	var first []Fault
+	for _, f := range plan {
+		if f.Call != "" && slices.Contains(shape.Nodes, f.Target) {
+			first = append(first, f)
+		}
+	}
+	kinds := slices.DeleteFunc(Catalog(), func(k Kind) bool { return k.On == OnCluster || k.Name == "node-removed" })
+	people := slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !slices.Contains(ByPeople(), k.Name) })
+	for range min(gatherings, len(first)) {
+		with := first[r.IntN(len(first))]
+		for _, from := range [][]Kind{people, kinds} {
+			f := from[r.IntN(len(from))].draw(r, shape)
+			f.Target, f.At, f.Call, f.Nth = with.Target, with.At, with.Call, with.Nth
+			f.Delay = with.Delay + magnitude(r, time.Millisecond, soon)
+			plan = append(plan, f)
+		}
+	}
+	return plan
 }
 
 // Sites are the calls at which faults begin, those of a transaction. They stand

@@ -134,6 +134,7 @@ func (h *Host) realize(e *edit, p *profile) error {
 	l = e.change(l, func(l *Link) {
 		l.Up, l.MTU, l.Controller, l.Said = p.up(), mtu, controller, p.said
 		l.touches++
+		l.Unused = false
 		l.Base, l.VLAN, l.Table, l.Peer = baseOf(p.said), vlanOf(p.said), tableIn(p.said), peerOf(p.said, l)
 		if mac := text(p.said["mac-address"]); mac != "" {
 			l.MAC = capitals(mac)

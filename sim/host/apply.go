@@ -144,6 +144,9 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 		if h.Faults.Skip != nil && h.Faults.Skip(p.name) {
 			continue
 		}
+		if h.dies(p) {
+			return errWentAway
+		}
 		if err := h.activate(p); err != nil {
 			// nmstate waits for the device; NetworkManager has said why not.
 			if late := a.wait(ctx, creationTimeout); late != nil {

@@ -14,6 +14,9 @@ type Faults struct {
 	// Step is asked before each activation, after so many have been done: how
 	// much longer it takes, and whether the apply ends there.
 	Step func(done int) (time.Duration, error)
+	// Die is asked when NetworkManager has made a device in the kernel: whether it
+	// dies (kill -9) before it gives it its profile, and after what time it is back.
+	Die func() (dies bool, back time.Duration)
 	// Verify is asked when all is activated: how much longer that takes, whether
 	// it says that all is well without a look, and an error although all is there.
 	Verify func() (wait time.Duration, lie bool, err error)

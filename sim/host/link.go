@@ -35,6 +35,9 @@ type Link struct {
 	Peer string
 	// Foreign: somebody else's (a pod's veth), which NetworkManager leaves alone.
 	Foreign bool
+	// Unused: NetworkManager has made it and died before it gave it its profile's
+	// settings. It takes it up only when somebody activates the profile.
+	Unused bool
 	// IPv6Off is the kernel's disable_ipv6.
 	IPv6Off   bool
 	Addresses []Address

@@ -44,7 +44,7 @@ func (h *Host) startNetworkManager() {
 	h.settings = h.readSettings()
 	h.routeByRules()
 	for _, p := range h.inOrder(h.settings.profiles) {
-		if p.up() && !h.isActive(p) {
+		if p.up() && !h.isActive(p) && !h.isUnused(p) {
 			h.autoconnect(p)
 		}
 	}
@@ -55,6 +55,30 @@ func (h *Host) startNetworkManager() {
 func (h *Host) isActive(p *profile) bool {
 	a := h.activations[p.key()]
 	return a != nil && a.profile.uuid == p.uuid && h.kernel.link(p.name, p.userspace()) != nil
+}
+
+// isUnused tells whether its device was made, and left so by a NetworkManager that died.
+func (h *Host) isUnused(p *profile) bool {
+	l := h.kernel.link(p.name, p.userspace())
+	return l != nil && l.Unused
+}
+
+// dies tells whether NetworkManager dies between making the device of a profile and
+// giving it its settings; the device is there then, and the profile's file.
+func (h *Host) dies(p *profile) bool {
+	if h.Faults.Die == nil || !p.up() || !isSoftware(p.kind) || p.kind == "veth" || p.kind == "ovs-interface" || p.userspace() || h.lacks[p.kind] || h.kernel.link(p.name, false) != nil {
+		return false
+	}
+	dies, back := h.Faults.Die()
+	if !dies {
+		return false
+	}
+	e := h.kernel.edit()
+	e.change(h.create(e, p), func(l *Link) { l.Unused = true })
+	h.put(e)
+	h.world.Trace(h.Name, "host", "NetworkManager made "+p.name+", and dies")
+	h.RestartNetworkManager(back)
+	return true
 }
 
 func samePointer(a, b tree) bool {

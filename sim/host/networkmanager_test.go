@@ -286,3 +286,32 @@ func TestALeaseComesLateAndEnds(t *testing.T) {
 		t.Error("the lease never ended")
 	}
 }
+
+// The kernel has the device, /run the profile, and the next NetworkManager takes
+// the one up for the other no more (lab: kill -9 in mid-apply).
+func TestANetworkManagerThatDiesBeforeItUsesADeviceLeavesItToNobody(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, labNode())
+	b := n.backend(t)
+	n.host.Faults.Die = func() (bool, time.Duration) { return true, time.Second }
+	if _, _, err := b.Apply(t.Context(), desired(t, bridgeOnEth0), time.Minute, nil); err == nil {
+		t.Fatal("the apply succeeded")
+	}
+	n.run(t, time.Minute)
+	is, there := n.host.Show().Interface("br1")
+	if !there || is.State != "ignore" {
+		t.Errorf("the device is there: %t, %q", there, is.State)
+	}
+	now, err := b.Profiles(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range now.Devices {
+		if d.Name == "br1" && (d.Profile != "" || !d.Software) {
+			t.Errorf("%+v", d)
+		}
+	}
+	if _, is := now.Files["/run/NetworkManager/system-connections/br1.nmconnection"]; !is {
+		t.Errorf("its profile is not in /run: %d files", len(now.Files))
+	}
+}

@@ -82,7 +82,7 @@ func (h *Host) showLink(l *Link) tree {
 	if l.Up {
 		t["state"] = "up"
 	}
-	if l.Foreign {
+	if l.Foreign || l.Unused {
 		t["state"] = "ignore"
 	}
 	if l.Controller != "" {

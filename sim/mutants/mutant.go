@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -82,4 +83,11 @@ func Parse(text string) (Mutant, error) {
 	}
 	m.Files, err = parseDiff(diff)
 	return m, err
+}
+
+// Median of how many runs a bug took from several starts; of two the
+// lower one: that a fresh start has no luck fails nothing.
+func Median(runs []int) int {
+	sorted := slices.Sorted(slices.Values(runs))
+	return sorted[(len(sorted)-1)/2]
 }

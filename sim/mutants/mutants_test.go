@@ -45,7 +45,7 @@ func TestEveryRuleHasAPlantedBug(t *testing.T) {
 }
 
 func TestEveryPatchAppliesAndTheMutantsPassVet(t *testing.T) {
-	for _, group := range apart(all(t)) {
+	for _, group := range groups(all(t)) {
 		var names []string
 		merged := mutants.Mutant{}
 		for _, m := range group {
@@ -67,16 +67,16 @@ func TestEveryPatchAppliesAndTheMutantsPassVet(t *testing.T) {
 	}
 }
 
-// apart puts mutants together that have no file in common: the go command takes
+// groups puts mutants together that have no file in common: the go command takes
 // two seconds however little there is to do.
-func apart(all []mutants.Mutant) [][]mutants.Mutant {
-	var groups [][]mutants.Mutant
+func groups(all []mutants.Mutant) [][]mutants.Mutant {
+	var found [][]mutants.Mutant
 	var taken []map[string]bool
 next:
 	for _, m := range all {
-		for i := range groups {
+		for i := range found {
 			if !slices.ContainsFunc(m.Files, func(f mutants.File) bool { return taken[i][f.Path] }) {
-				groups[i] = append(groups[i], m)
+				found[i] = append(found[i], m)
 				for _, f := range m.Files {
 					taken[i][f.Path] = true
 				}
@@ -87,9 +87,9 @@ next:
 		for _, f := range m.Files {
 			taken[len(taken)-1][f.Path] = true
 		}
-		groups = append(groups, []mutants.Mutant{m})
+		found = append(found, []mutants.Mutant{m})
 	}
-	return groups
+	return found
 }
 
 func TestApplyRefusesAPatchWhosePassageIsNotThereOnce(t *testing.T) {
@@ -133,6 +133,23 @@ func TestAMalformedPatchIsRefused(t *testing.T) {
 				t.Errorf("read as %+v", m)
 			} else if strings.Contains(err.Error(), "\n\n") {
 				t.Errorf("not readable: %v", err)
+			}
+		})
+	}
+}
+
+func TestTheMedianOfTheRuns(t *testing.T) {
+	for name, test := range map[string]struct {
+		runs []int
+		want int
+	}{
+		"one start":             {[]int{7}, 7},
+		"one of five was lucky": {[]int{60, 1, 50, 70, 65}, 60},
+		"of two the lower one":  {[]int{201, 3}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := mutants.Median(test.runs); got != test.want {
+				t.Errorf("%d, want %d", got, test.want)
 			}
 		})
 	}

@@ -166,9 +166,27 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 		if left := state.Diff(before, f.Network(e.Node)); len(left) > 0 {
 			return fmt.Errorf("the change was taken back (%s), and the node is not as before: %s", result, few(left))
 		}
+		if t.Entry == nil {
+			return nil
+		}
+		if name := leftBehind(before, parsed(t.Entry.Change), f.Network(e.Node)); name != "" {
+			return fmt.Errorf("the change was taken back (%s), and %s, which it made, is there and nobody's", result, name)
+		}
 		return nil
 	})
 	return nil
+}
+
+// leftBehind is an interface that a change asks for, that was not there before, and that
+// NetworkManager does not manage: of those state.Diff says nothing.
+func leftBehind(before, change, now state.State) string {
+	for _, one := range now.Interfaces() {
+		_, was := before.Interface(one.Name)
+		if _, asked := change.Interface(one.Name); asked && !was && one.State == "ignore" {
+			return one.Name
+		}
+	}
+	return ""
 }
 
 func conditionIs(conditions []v1.Condition, kind v1.ConditionType) bool {

@@ -32,7 +32,7 @@ func classesOf(kind string) Class {
 	switch kind {
 	case "carrier-loss", "drift", "dhcp-late", "dhcp-gone", "gateway-gone", "dns-gone":
 		return Moves
-	case "nm-restart", "nm-hang", "checkpoint-expires", "apply-slow":
+	case "nm-restart", "nm-dies", "nm-hang", "checkpoint-expires", "apply-slow":
 		return Restarts | Hinders
 	case "reboot", "power-cut":
 		return Moves | Restarts | Hinders | Stale
@@ -46,7 +46,8 @@ func classesOf(kind string) Class {
 		return Stale
 	case "clock-jump":
 		return Clock
-	case "node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready", "node-set-aside":
+	case "node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready", "node-set-aside",
+		"edited-in-haste", "policy-renamed", "mode-switched", "label-moved", "written-by-hand":
 		return 0
 	}
 	return everything

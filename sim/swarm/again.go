@@ -59,6 +59,7 @@ func (x *execution) compare(rule string) *Violation {
 func meddles(f fault.Fault) bool {
 	return slices.Contains([]string{
 		"drift", "node-added", "node-removed", "policy-edited", "policy-deleted", "node-set-aside", "reboot", "power-cut", "dhcp-late", "dhcp-gone",
+		"edited-in-haste", "mode-switched", "written-by-hand",
 	}, f.Kind)
 }
 

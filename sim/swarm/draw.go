@@ -18,6 +18,8 @@ type Size struct {
 	Safety time.Duration
 	// Always are kinds of faults that every run has.
 	Always []string
+	// Lean: people act in the middle of something, and faults come by threes.
+	Lean bool
 }
 
 const (
@@ -64,8 +66,11 @@ func Draw(seed uint64, size Size) Run {
 		names = append(names, n.Name)
 	}
 	run.Faults = fault.Draw(fault.Shape{
-		Nodes: names, From: 30 * time.Second, Until: size.Safety, Armed: armed(w.Rand("armed")), Always: size.Always,
+		Nodes: names, From: 30 * time.Second, Until: size.Safety, Armed: armed(w.Rand("armed")), Always: size.Always, Lean: size.Lean,
 	}, w.Rand)
+	if size.Lean {
+		run.asking(w.Rand("asking"))
+	}
 	if seed%undoneEvery == 0 {
 		return run.undone()
 	}

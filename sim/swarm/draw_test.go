@@ -45,7 +45,7 @@ func TestARunCanBeWrittenDown(t *testing.T) {
 func TestPoliciesAreWhatPeopleCouldWrite(t *testing.T) {
 	about := map[string]int{}
 	for seed := range uint64(200) {
-		run := swarm.Draw(seed, swarm.Size{})
+		run := swarm.Draw(seed, swarm.Size{Lean: seed%2 == 0})
 		if err := run.Check(); err != nil {
 			t.Fatal(err)
 		}

@@ -26,6 +26,10 @@ type effects struct {
 	run     *Run
 	targets map[string]*target
 	touches int
+	// undo is what ends what people have begun, by its name and node.
+	undo map[string]func()
+	// renamed counts the policies that got another name.
+	renamed int
 }
 
 // target is what lasts about a node's handler, or the controllers.
@@ -42,7 +46,7 @@ type target struct {
 }
 
 func newEffects(ctx context.Context, c *cluster.Cluster, run *Run) *effects {
-	e := &effects{actor: actor{ctx, c}, run: run, targets: map[string]*target{}}
+	e := &effects{actor: actor{ctx, c}, run: run, targets: map[string]*target{}, undo: map[string]func(){}}
 	c.API.Faults = apiserver.Faults{
 		Delay: func(process, _ string) time.Duration { return e.delay(process) },
 		Stale: func(process, _ string) time.Duration { return e.of(oracle.TargetOf(process)).stale },

@@ -32,6 +32,18 @@ func (e *effects) RestartManager(node string, down time.Duration) {
 	e.on(node, func(h *host.Host) { h.RestartNetworkManager(down) })
 }
 
+// KillManager implements fault.Hosts.
+func (e *effects) KillManager(node string, on bool, r *rand.Rand) {
+	e.on(node, func(h *host.Host) {
+		h.Faults.Die = nil
+		if on {
+			h.Faults.Die = func() (bool, time.Duration) {
+				return r.IntN(4) > 0, time.Duration(r.IntN(10_000)) * time.Millisecond
+			}
+		}
+	})
+}
+
 // HangManager implements fault.Hosts.
 func (e *effects) HangManager(node string, on bool) {
 	e.on(node, func(h *host.Host) {

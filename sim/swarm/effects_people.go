@@ -27,10 +27,12 @@ func (e *effects) policyOn(node string, r *rand.Rand) string {
 
 // EditPolicy implements fault.People: it gets another spec, or its own back.
 func (e *effects) EditPolicy(node string, r *rand.Rand) {
-	name := e.policyOn(node, r)
-	if name == "" {
-		return
+	if name := e.policyOn(node, r); name != "" {
+		e.edit(name, r)
 	}
+}
+
+func (e *effects) edit(name string, r *rand.Rand) {
 	p := &people{r: r, cluster: e.run.Cluster, until: e.run.Safety}
 	another := p.draft(p.subject())
 	e.cluster.World.Trace("", "policy", "edit "+name+" ("+another.what+")")

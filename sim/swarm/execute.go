@@ -52,7 +52,7 @@ func Execute(ctx context.Context, run Run, options Options) Result {
 	x.figures.count(x)
 	result := Result{Seed: run.Seed, Violation: violation, Figures: x.figures, Hash: w.Hash()}
 	if x.injector != nil {
-		result.Reached = x.injector.Reached()
+		result.Reached, result.Met = x.injector.Reached(), x.injector.Met()
 	}
 	if violation != nil {
 		result.Figures.Broken = 1
@@ -152,6 +152,7 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 		Target: func(p *world.Process) string { return oracle.TargetOf(p.Name) },
 		Phase:  x.phase,
 		Heard:  x.heard,
+		Asked:  x.asked,
 	})
 	if err != nil {
 		return err
@@ -181,6 +182,12 @@ func (x *execution) phase(node string) string {
 		return string(n.Host.Phase())
 	}
 	return "Gone"
+}
+
+// asked tells whether a node's change waits for a person's word.
+func (x *execution) asked(node string) bool {
+	n := x.cluster.Node(node)
+	return n != nil && n.Host.Phase() == txn.Probing && n.Host.Entry() != nil && n.Host.Entry().Transaction.Change.Confirm > 0
 }
 
 // options of the cluster: everything on one switch.

@@ -15,6 +15,8 @@ type Result struct {
 	Figures   Figures    `json:"figures"`
 	// Reached are the faults that were at work, by phase.
 	Reached fault.Coverage `json:"reached,omitempty"`
+	// Met are the pairs and threes of faults that met on a node.
+	Met fault.Met `json:"met,omitempty"`
 	// Hash of the trace: the same run gives the same one.
 	Hash uint64 `json:"hash"`
 }

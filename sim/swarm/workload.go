@@ -107,15 +107,7 @@ func (p *people) manage() {
 func (p *people) byHand() {
 	node, at := p.node(), p.time(0)
 	itself := slices.IndexFunc(p.cluster.Nodes, func(n Node) bool { return n.Name == node })
-	s := p.subject()
-	var document tree
-	what := s.what
-	if chance(p.r, 25) {
-		bad := pick(p.r, mistakes()...)
-		document, what = bad.state(p.r), "bad: "+bad.what
-	} else {
-		document = literal(s.state(p.r), p.cluster.Nodes[itself].Address)
-	}
+	what, document := p.handWritten(p.cluster.Nodes[itself].Address)
 	raw, err := json.Marshal(document)
 	if err != nil {
 		panic(err) // It is a literal of this package.
@@ -124,4 +116,14 @@ func (p *people) byHand() {
 	if chance(p.r, 50) {
 		p.add(Action{At: p.time(at), Verb: Write, Name: node, What: "nothing"})
 	}
+}
+
+// handWritten is a desired state for a node with this address, mostly a good one.
+func (p *people) handWritten(address string) (what string, document tree) {
+	s := p.subject()
+	if chance(p.r, 25) {
+		bad := pick(p.r, mistakes()...)
+		return "bad: " + bad.what, bad.state(p.r)
+	}
+	return s.what, literal(s.state(p.r), address)
 }

@@ -57,9 +57,13 @@ func Chosen() []string {
 // compared; the rules hold in them as everywhere, and they come to rest.
 func AnyEnd() map[string]string {
 	const retained = "what was committed before the deletion is heard of stays (onDelete: Retain), what was not does not come"
+	const interrupted = "a trial that is interrupted a second time is final (design 2, rule 5), and the scenario interrupts it once"
 	return map[string]string{
 		"a-plan-changes-nothing-until-it-is-pinned":            "a person pins the plans that are there at that instant, which may be none yet",
 		"a-policy-that-goes-leaves-what-it-made":               retained,
+		"the-handler-dies-in-applying-of-an-undo":              interrupted,
+		"the-handler-dies-in-probing-of-an-undo":               interrupted,
+		"what-no-policy-names-survives":                        "what a person made by hand is in the kernel only, and goes with the power",
 		"a-policy-that-is-deleted-in-mid-apply-leaves-nothing": retained,
 	}
 }

@@ -13,10 +13,10 @@ func TestWhatMayDifferAtTheEnd(t *testing.T) {
 		broken  bool
 	}{
 		"the same": {end: End{Picture: without}},
-		"a node is another one and every condition the same":    {end: End{Picture: "enactment node1.p: Available X\nenactment node2.p: Available X\npolicy p: Available X\nstate node1: Available Reported\nnode2: link br1\n"}, broken: true},
-		"a policy fails on a node where a probe was lost":       {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Available Reported\nnode2: link br1\n", Lost: lost}},
-		"and the others are aborted":                            {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost}},
-		"but not another policy there":                          {without: without + "enactment node1.q: Available X\n", end: End{Picture: "enactment node1.p: Failing X\nenactment node1.q: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost}, broken: true},
+		"a node is another one and every condition the same": {end: End{Picture: "enactment node1.p: Available X\nenactment node2.p: Available X\npolicy p: Available X\nstate node1: Available Reported\nnode2: link br1\n"}, broken: true},
+		"a policy fails on a node where a probe was lost":    {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Available X\npolicy p: Degraded X\nstate node1: Available Reported\nnode2: link br1\n", Lost: lost}},
+		"and the others are aborted":                         {end: End{Picture: "enactment node1.p: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost}},
+		"but not another policy there":                       {without: without + "enactment node1.q: Available X\n", end: End{Picture: "enactment node1.p: Failing X\nenactment node1.q: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost}, broken: true},
 		"but one that turns on it": {
 			without: without + "enactment node1.q: Available X\n", turns: map[string]string{"q": "p"},
 			end: End{Picture: "enactment node1.p: Failing X\nenactment node1.q: Failing X\nenactment node2.p: Aborted X\npolicy p: Degraded X\nstate node1: Available Reported\n", Lost: lost},
