@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -263,6 +264,11 @@ func TestANodeThatIsNotManagedIsNotCorrected(t *testing.T) {
 	no := false
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec.Managed = 3, &no })
 	awaitTurn(a) // One that began before would still report what follows.
+	n.until("it is told once", func() bool {
+		return slices.ContainsFunc(n.get().Status.Conditions, func(c v1.Condition) bool {
+			return c.Type == v1.StateAvailable && c.Reason == v1.ReasonNotManaged
+		})
+	})
 	n.setMTU(a, "a", "1300")
 	n.quiet()
 	if n.host.count() != 1 || n.drifted() != metav1.ConditionFalse {
