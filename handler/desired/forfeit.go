@@ -26,12 +26,13 @@ func (t *turn) forfeit() {
 }
 
 // hasLeft tells of a policy that had stopped selecting the node, and selects it again
-// before its enactment is gone: the node may have committed a spec without it.
+// before its enactment is gone: the node may have committed a spec without it. As
+// long as it has not finished with the spec as it is, it may not have told that yet.
 func (t *turn) hasLeft(m *member) bool {
 	if t.in.State == nil {
 		return false
 	}
-	if source, is := t.source(m.name); is && source.Hash == m.held.Hash && (t.applied(source.Source) || t.committedBefore(source.Source)) {
+	if source, is := t.source(m.name); is && source.Hash == m.held.Hash && t.done() && (t.applied(source.Source) || t.committedBefore(source.Source)) {
 		return false
 	}
 	whole := fold(t.committed())
