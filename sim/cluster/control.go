@@ -41,10 +41,11 @@ func (n *Node) SetReady(ready bool) {
 }
 
 // ReplaceHandler ends the handler and starts another one, as an update of the
-// DaemonSet does: at once where the node reaches the API server, which the new
-// pod comes from. It may be there earlier, but waits for the old one's lock on the journal.
+// DaemonSet does. A kubelet hears of the new pod, and that the old one is to end, from
+// the API server only, so on a node that does not reach it nothing happens. The new one
+// may be there earlier, but waits for the old one's lock on the journal.
 func (n *Node) ReplaceHandler() {
-	if n.handler == nil || n.held || n.removed {
+	if n.handler == nil || n.held || n.removed || !n.reachesAPI() {
 		return
 	}
 	p := n.handler.process

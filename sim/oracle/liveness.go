@@ -52,6 +52,9 @@ func (f *Facts) pending() []string {
 		if nns := f.state(node); nns != nil && isManaged(nns) && len(nns.Status.Drift) > 0 && driftIsPending(nns) {
 			say("node %s: drift of %s is being corrected", node, nns.Status.Drift[0].Path)
 		}
+		if nns := f.state(node); nns != nil && isManaged(nns) && !f.isAway(node) && !hasEnded(nns) {
+			say("node %s: it has not told what became of generation %d of its desired state", node, nns.Generation)
+		}
 	}
 	f.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
 		lines = append(lines, f.pendingOf(o.(*v1.NodeNetworkConfigurationPolicy))...)
@@ -67,6 +70,13 @@ func (f *Facts) pending() []string {
 		}
 	})
 	return lines
+}
+
+// hasEnded tells whether the node has said how the desired state as it is ended there.
+func hasEnded(nns *v1.NodeNetworkState) bool {
+	last := nns.Status.Transaction
+	ended := last != nil && last.Generation == nns.Generation && last.Result != ""
+	return nns.Status.ObservedGeneration >= nns.Generation || ended
 }
 
 // counted are the nodes by what their enactments say.

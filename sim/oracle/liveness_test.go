@@ -143,3 +143,22 @@ func TestLivenessOfWhoWaitsForANodeOutOfReach(t *testing.T) {
 		}},
 	})
 }
+
+// Where no policy is left nobody else would wait for it.
+func TestLivenessOfANodeThatHasNotToldOfItsDesiredState(t *testing.T) {
+	state := func(observed int64) func(*stage) {
+		return func(s *stage) {
+			nns := s.nns("n1", true, wanted, 2)
+			nns.Status.ObservedGeneration = observed
+			s.store(nns)
+		}
+	}
+	judge(t, func() Oracle { return liveness{} }, three[:1], map[string]history{
+		"it is at it": {want: "node n1: it has not told what became of generation 2", play: state(1)},
+		"it has told": {play: state(2)},
+		"it is away": {play: func(s *stage) {
+			state(1)(s)
+			s.hosts["n1"].cut = true
+		}},
+	})
+}

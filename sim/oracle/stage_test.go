@@ -142,9 +142,11 @@ func (s *stage) enacted(node string, approved int64, is v1.ConditionType) *v1.No
 	return e
 }
 
+// nns is a node that has told how its desired state ended.
 func (s *stage) nns(node string, managed bool, desired string, generation int64) *v1.NodeNetworkState {
 	o := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node, Generation: generation}}
 	o.Spec.Managed, o.Spec.DesiredState = &managed, v1.NewState([]byte(desired))
+	o.Status.ObservedGeneration = generation
 	return o
 }
 
