@@ -122,6 +122,8 @@ var _ = Describe("A node", func() {
 				g.Expect(said(found.Status.Conditions, v1.EnactmentAvailable)).To(ContainSubstring("node is not managed"))
 			}).Should(Succeed())
 
+			Eventually(ctx, func() []v1.Condition { return f.mustState(ctx, n).Status.Conditions }).
+				Should(ContainElement(HaveField("Reason", v1.ReasonNotManaged)), "that is told, once")
 			before, reported := applies(n), f.mustState(ctx, n).Status
 			f.edit(ctx, bridgePolicy("203.0.113.20"))
 			Eventually(ctx, func(g Gomega) {
