@@ -83,15 +83,18 @@ func reporting() {
 			}
 			return rows
 		}
-		Expect(fields("nncp")).To(ConsistOf([]string{"NAME", "STATUS", "REASON"}, []string{"columns", "Available", "SuccessfullyConfigured"}))
+		policies := fields("nncp")
+		Expect(policies).To(HaveLen(2))
+		Expect(policies[0]).To(Equal([]string{"NAME", "STATUS", "REASON", "NODES", "AGE", "MESSAGE"}))
+		Expect(policies[1]).To(HaveExactElements("columns", "Available", "SuccessfullyConfigured", "1/1", MatchRegexp(`^\d+m?\d*s?$`)), "and no message")
 		enactments := fields("nnce")
 		Expect(enactments).To(HaveLen(2))
-		Expect(enactments[0]).To(Equal([]string{"NAME", "STATUS", "STATUS", "AGE", "REASON"}))
+		Expect(enactments[0]).To(Equal([]string{"NAME", "STATUS", "STATUS", "AGE", "REASON", "MESSAGE"}))
 		Expect(enactments[1]).To(And(HaveLen(4), HaveExactElements(
 			v1.EnactmentName(w.name, "columns"), "Available", MatchRegexp(`^\d+m?\d*s?$`), "SuccessfullyConfigured")))
 		states := fields("nns")
 		Expect(states).To(HaveLen(1 + len(k.all())))
-		Expect(states[0]).To(Equal([]string{"NAME", "AVAILABLE", "DRIFT", "CHANGED"}))
+		Expect(states[0]).To(Equal([]string{"NAME", "MANAGED", "AVAILABLE", "DRIFT", "CHANGED"}))
 		for _, version := range []string{"v1beta1", "v1alpha1"} {
 			Expect(k.kubectl(ctx, "get", "nodenetworkconfigurationpolicies."+version+".nmstate.io")).To(ContainSubstring("columns"))
 		}
