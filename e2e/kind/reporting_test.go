@@ -90,8 +90,8 @@ func reporting() {
 		enactments := fields("nnce")
 		Expect(enactments).To(HaveLen(2))
 		Expect(enactments[0]).To(Equal([]string{"NAME", "STATUS", "STATUS", "AGE", "REASON", "MESSAGE"}))
-		Expect(enactments[1]).To(And(HaveLen(4), HaveExactElements(
-			v1.EnactmentName(w.name, "columns"), "Available", MatchRegexp(`^\d+m?\d*s?$`), "SuccessfullyConfigured")))
+		Expect(enactments[1]).To(HaveExactElements(
+			v1.EnactmentName(w.name, "columns"), "Available", MatchRegexp(`^\d+m?\d*s?$`), "SuccessfullyConfigured", "successfully", "reconciled"))
 		states := fields("nns")
 		Expect(states).To(HaveLen(1 + len(k.all())))
 		Expect(states[0]).To(Equal([]string{"NAME", "MANAGED", "AVAILABLE", "DRIFT", "CHANGED"}))
