@@ -1,5 +1,7 @@
 package sweep
 
+import "slices"
+
 // Chosen are the scenarios that every change sweeps, by what they are there for.
 // sim -sweep -long sweeps all that there are.
 func Chosen() []string {
@@ -57,15 +59,25 @@ func Chosen() []string {
 // compared; the rules hold in them as everywhere, and they come to rest.
 func AnyEnd() map[string]string {
 	const retained = "what was committed before the deletion is heard of stays (onDelete: Retain), what was not does not come"
-	const interrupted = "a trial that is interrupted a second time is final (design 2, rule 5), and the scenario interrupts it once"
 	return map[string]string{
 		"a-plan-changes-nothing-until-it-is-pinned":            "a person pins the plans that are there at that instant, which may be none yet",
 		"a-policy-that-goes-leaves-what-it-made":               retained,
-		"the-handler-dies-in-applying-of-an-undo":              interrupted,
-		"the-handler-dies-in-probing-of-an-undo":               interrupted,
-		"what-no-policy-names-survives":                        "what a person made by hand is in the kernel only, and goes with the power",
 		"a-policy-that-is-deleted-in-mid-apply-leaves-nothing": retained,
 	}
+}
+
+// endsOtherwise tells whether one of the faults leads to another end by right.
+func endsOtherwise(scenario string, strikes []Strike) bool {
+	// The scenario interrupts the undo once; a second time is final, and the
+	// configuration stays (design §2, rule 5; ADR 0008).
+	interrupts := []Fault{CrashBefore, CrashAfter, PowerCut}
+	by := map[string][]Fault{
+		"the-handler-dies-in-applying-of-an-undo": interrupts,
+		"the-handler-dies-in-probing-of-an-undo":  interrupts,
+		// What a person made by hand is in the kernel only, and goes with the power.
+		"what-no-policy-names-survives": {PowerCut},
+	}
+	return slices.ContainsFunc(strikes, func(s Strike) bool { return slices.Contains(by[scenario], s.Fault) })
 }
 
 // Turns are the policies whose end turns on another one's, by scenario: where the
