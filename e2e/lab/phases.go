@@ -57,7 +57,7 @@ func (p *Phases) Until(ctx context.Context, phase string, patience time.Duration
 			}
 		}
 		if ctx.Err() != nil || wall.Now().After(end) {
-			return fmt.Errorf("phase %s was not entered within %s; entered: %v", phase, patience, names(entered))
+			return fmt.Errorf("phase %s was not entered within %s; entered: %v", phase, patience, phaseNames(entered))
 		}
 		wall.Sleep(200 * time.Microsecond)
 	}
@@ -98,7 +98,7 @@ func (p *Phases) Between(phase string) time.Duration {
 	return 0
 }
 
-func names(entered []Entered) []string {
+func phaseNames(entered []Entered) []string {
 	var found []string
 	for _, one := range entered {
 		found = append(found, one.Phase)

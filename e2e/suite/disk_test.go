@@ -75,7 +75,7 @@ var _ = Describe("A trial on a disk that takes nothing", Label("trial"), func() 
 			handler := unit(ctx, n, "handler").PID
 			inNode(ctx, n, nmCommand, "sleep")
 			signal(ctx, n, "STOP", handler)
-			time.Sleep(trial.Window)
+			time.Sleep(trial.Window) // It is what the node does; there is nothing to wait for.
 			inNode(ctx, n, nmCommand, "wake")
 			signal(ctx, n, "CONT", handler)
 			AddReportEntry("awake", f.where(n, log))

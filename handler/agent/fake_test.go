@@ -411,22 +411,21 @@ func (n *node) outcome(generation int64) *v1.Transaction {
 	return found
 }
 
-// open is the journal's entry; nil for none, or one that cannot be read just now.
-func (n *node) open(t *testing.T) *journal.Entry {
+// open is the journal's entry; nil for none.
+func (n *node) open(t *testing.T) (*journal.Entry, error) {
 	t.Helper()
 	files, err := journal.NewFiles(n.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry, _ := files.Load()
-	return entry
+	return files.Load()
 }
 
 func (n *node) untilProven(t *testing.T) {
 	t.Helper()
 	n.until("the change is proven", func() bool {
-		open := n.open(t)
-		return open != nil && open.Transaction.Proven
+		open, err := n.open(t)
+		return err == nil && open != nil && open.Transaction.Proven
 	})
 }
 

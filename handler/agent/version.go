@@ -26,9 +26,9 @@ func (a *Agent) tooOld(ctx context.Context) string {
 // limit is something that NetworkManager does since a version.
 type limit struct{ since, without string }
 
-// known limits, oldest first. The first two were met on the lab, on 1.42.4 beside
-// 1.52.1; the last is what nmstate says when it leaves the setting out.
-var known = []limit{
+// knownLimits, oldest first. The first two were met on the lab, on 1.42.4 beside
+// 1.52.1; the last is nmstate's, which leaves the setting out and says nothing.
+var knownLimits = []limit{
 	{"1.52", "it accepts an address that another machine has"},
 	{"1.52", "it loses a veth when a change of it is taken back: the handler makes it anew, and its link is down for a moment"},
 	{"1.54", "it does not set the IP forwarding of a single interface"},
@@ -42,7 +42,7 @@ func limits(of string) []string {
 		return nil
 	}
 	var lines []string
-	for _, one := range known {
+	for _, one := range knownLimits {
 		if !found.AtLeast(version.MustParseGeneric(one.since)) {
 			lines = append(lines, fmt.Sprintf("%s (NetworkManager %s and newer do better)", one.without, one.since))
 		}
