@@ -26,6 +26,8 @@ const (
 	deploy      = "../../deploy"
 	distributed = deploy + "/overlays/distributed"
 	centralized = deploy + "/overlays/centralized"
+	// elsewhere is an administrator's own overlay, with another namespace and other names.
+	elsewhere = "testdata/elsewhere"
 )
 
 func build(t testing.TB, folder string) []*unstructured.Unstructured {
@@ -113,6 +115,27 @@ func find[T any](t *testing.T, folder, kind string) T {
 		}
 	}
 	return found
+}
+
+func TestTheControllersRunOnTheControlPlaneUnlessAskedOtherwise(t *testing.T) {
+	for folder, keys := range map[string][]string{
+		deploy: {"node-role.kubernetes.io/control-plane"}, elsewhere: {"node-role.kubernetes.io/control-plane"}, "testdata/any-node": nil,
+	} {
+		pod := find[appsv1.Deployment](t, folder, "Deployment").Spec.Template.Spec
+		var demanded []string
+		if on := pod.Affinity.NodeAffinity; on != nil {
+			for _, term := range on.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+				demanded = append(demanded, term.MatchExpressions[0].Key)
+			}
+		}
+		if !slices.Equal(demanded, keys) {
+			t.Errorf("%s: its controllers demand the labels %v of a node, want %v", folder, demanded, keys)
+		}
+		if !slices.Contains(pod.Containers[0].Args, "--leader-election-namespace=$(NAMESPACE)") ||
+			pod.Containers[0].Env[0].ValueFrom.FieldRef.FieldPath != "metadata.namespace" {
+			t.Errorf("%s: the controllers do not elect their leader in the namespace they are in", folder)
+		}
+	}
 }
 
 func TestWhatTheHandlerMayDoOnItsHost(t *testing.T) {

@@ -26,11 +26,16 @@ type installed struct {
 	*testing.T
 	plane *controlplane.ControlPlane
 	admin client.Client
+	// namespace is the one of the pods, and prefix what their accounts' names begin with.
+	namespace, prefix string
 }
 
 func newInstalled(t *testing.T, folder string) *installed {
 	t.Helper()
-	i := &installed{T: t, plane: controlplanetest.Start(t, os.Getenv, controlplane.Options{})}
+	i := &installed{T: t, plane: controlplanetest.Start(t, os.Getenv, controlplane.Options{}), namespace: "nmstate"}
+	if folder == elsewhere {
+		i.namespace, i.prefix = "net-system", "site-"
+	}
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
@@ -88,10 +93,11 @@ func (i *installed) node(name string) *corev1.Node {
 // as a kubelet asks for it; no node: bound to nothing.
 func (i *installed) as(account, node string) client.Client {
 	i.Helper()
+	account = i.prefix + account
 	ask := &authenticationv1.TokenRequest{}
 	if node != "" {
 		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{GenerateName: account + "-", Namespace: "nmstate"},
+			ObjectMeta: metav1.ObjectMeta{GenerateName: account + "-", Namespace: i.namespace},
 			Spec: corev1.PodSpec{
 				NodeName: node, ServiceAccountName: account, Containers: []corev1.Container{{Name: "c", Image: "none"}},
 			},
@@ -99,12 +105,24 @@ func (i *installed) as(account, node string) client.Client {
 		i.must(i.admin.Create(i.Context(), pod))
 		ask.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
 	}
-	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "nmstate", Name: account}}
+	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: i.namespace, Name: account}}
 	i.must(i.admin.SubResource("token").Create(i.Context(), owner, ask))
 	config, err := i.plane.RESTConfig()
 	i.must(err)
 	config = rest.AnonymousClientConfig(config)
 	config.BearerToken = ask.Status.Token
+	c, err := client.New(config, client.Options{Scheme: i.admin.Scheme(), Mapper: i.admin.RESTMapper()})
+	i.must(err)
+	return c
+}
+
+// asUser is a client of the administrator that speaks for somebody else.
+func (i *installed) asUser(name string) client.Client {
+	i.Helper()
+	config, err := i.plane.RESTConfig()
+	i.must(err)
+	config = rest.CopyConfig(config)
+	config.Impersonate.UserName = name
 	c, err := client.New(config, client.Options{Scheme: i.admin.Scheme(), Mapper: i.admin.RESTMapper()})
 	i.must(err)
 	return c
@@ -149,7 +167,15 @@ func (i *installed) try(c client.Client, attempts map[string]attempt) {
 }
 
 func TestAHandlerWritesItsOwnNodeOnly(t *testing.T) {
-	i := newInstalled(t, distributed)
+	for sentence, folder := range map[string]string{
+		"installed as it is": distributed, "in another namespace, under other names": elsewhere,
+	} {
+		t.Run(sentence, func(t *testing.T) { writesItsOwnNodeOnly(t, folder) })
+	}
+}
+
+func writesItsOwnNodeOnly(t *testing.T, folder string) {
+	i := newInstalled(t, folder)
 	a, b, ab := i.node("a"), i.node("b"), i.node("a.b")
 	handler := i.as("nmstate-handler", "a")
 	const state = "the handler of node a may write the NodeNetworkState of its own node only, not "
@@ -191,10 +217,16 @@ func TestAHandlerWritesItsOwnNodeOnly(t *testing.T) {
 		"a node":                                  {patch(""), a, "cannot patch resource"},
 	})
 	i.try(i.as("nmstate-handler", ""), map[string]attempt{
-		"a token of no pod": {patch("status"), stateOf(a), "the token of this handler names no node; it must be that of a pod"},
+		"a token of no pod": {patch("status"), stateOf(a), "may not grant turns, so it writes as the handler of one node, and its token names no node; it must be that of a pod"},
 	})
 	i.try(i.admin, map[string]attempt{
 		"an administrator is not asked": {patch("status"), stateOf(b), ""},
+	})
+	i.try(i.asUser("system:serviceaccount:kube-system:generic-garbage-collector"), map[string]attempt{
+		"the API server's garbage collector deletes what lost its owner": {remove, enactmentOf(b, "old"), ""},
+	})
+	i.try(i.as("nmstate-controllers", "a"), map[string]attempt{
+		"the controllers grant every node its turn": {patch(""), enactmentOf(b, "old"), ""},
 	})
 }
 
