@@ -4,11 +4,10 @@
 #   replay    the same seeds give the same traces, on one core, on two, with -race
 #   rollout   a policy over 1,000 nodes
 #   swarm     1,000 seeds, always the same, and which faults were at work in which phases
-#   fresh     1,000 seeds that nobody has run: their start follows from the commit. People
-#             act in the middle of something, and faults come by threes
-#   sweep     every port call of scenarios failed, stalled and crashed: of those that
-#             are chosen for every change, and a quarter of the others'; pairs of faults.
-#             The quarter and the pairs follow from the commit
+#   fresh     2,000 seeds that nobody has run: their start follows from the commit. In
+#             one half people act in the middle of something, and faults come by threes
+#   sweep     every port call of every scenario failed, stalled and crashed; pairs of
+#             faults, which follow from the commit
 #   branches  which functions of production code the swarm never reaches
 #   mutants   bugs that are planted are found; the simulator is built for each. One
 #             in six is looked for from a fresh start too, by the commit
@@ -16,7 +15,7 @@
 # Scenarios are tests of sim/scenario.
 #
 # LONG=1 is for the night: ten times as many seeds, longer runs, 5,000 nodes.
-# SEEDS=N and FROM=N say how many seeds swarm and fresh run each, and from which one
+# SEEDS=N and FROM=N say how many seeds swarm and each half of fresh run, and from which one
 # on the swarm does; FRESH=N where what is fresh begins, which prints it.
 # Reports stay in out/sim/.
 set -euo pipefail
@@ -25,9 +24,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 hack/need.sh go
 mkdir -p bin out/sim
 export CGO_ENABLED=0
-seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 share=4 starts=(-starts 2 -share 6) size=()
+seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 starts=(-starts 2 -share 6) size=()
 if [ "${LONG:-0}" = 1 ]; then
-	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 share=1 starts=(-starts 5) size=(-long)
+	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 starts=(-starts 5) size=(-long)
 fi
 
 traces() { grep '^traces ' "$1"; }
@@ -70,10 +69,14 @@ begins() {
 # is told and fails nothing as long as about one in five hundred does: a run would
 # be red by the luck of its commit.
 fresh() {
-	local start
+	local start half
 	begins fresh || return 1
-	bin/sim -seeds "$seeds" -from "$start" -lean -coverage -failures 100 "${size[@]}" | tee out/sim/fresh ||
-		echo "fresh: NOT MENDED YET: the seeds above, which nobody had run, broke a rule, or what is never reached was not"
+	rm -f out/sim/fresh
+	for half in '' -lean; do
+		# shellcheck disable=SC2086 # No half is no argument.
+		bin/sim -seeds "$seeds" -from "$start" $half -coverage -failures 100 "${size[@]}" | tee -a out/sim/fresh ||
+			echo "fresh: NOT MENDED YET: the seeds above, which nobody had run, broke a rule, or what is never reached was not"
+	done
 }
 
 # branches: functions of production code that no seed reached.
@@ -101,11 +104,11 @@ mutants() {
 	grep -A100 'found, with how many runs' out/sim/mutants | grep -E ' runs.* of \['
 }
 
-# sweep: a night sweeps all calls of all scenarios, and ten times the pairs.
+# sweep: a night has ten times the pairs.
 sweep() {
 	local start
 	begins sweep || return 1
-	bin/sim -sweep -long -share "$share" -pairs "$pairs" -from "$start" | tee out/sim/sweep
+	bin/sim -sweep -long -pairs "$pairs" -from "$start" | tee out/sim/sweep
 }
 
 rollout() { bin/sim -rollout -nodes "$nodes"; }
