@@ -126,6 +126,22 @@ func TestThreeNodesCountUp(t *testing.T) {
 	}
 }
 
+func TestNoTwoFreeNICsOfTheDefaultTopologyShareASwitch(t *testing.T) {
+	topology, err := ThreeNodes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range topology.Nodes {
+		plugged := map[string]string{}
+		for _, nic := range n.NICs {
+			if other, ok := plugged[nic.Switch]; ok {
+				t.Errorf("%s: %s and %s are in switch %s, so a bridge over both is a ring", n.Name, other, nic.Name, nic.Switch)
+			}
+			plugged[nic.Switch] = nic.Name
+		}
+	}
+}
+
 func TestGraphShowsSwitchesAndWhatIsInThem(t *testing.T) {
 	topology, err := ParseTopology([]byte(one))
 	if err != nil {

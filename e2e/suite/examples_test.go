@@ -38,11 +38,11 @@ var _ = Describe("The documentation's example", func() {
 // exampleMarks are what the kernel of node1 has, and had not, when an example
 // is Available. None are for what the kernel does not know.
 var exampleMarks = map[string][][]string{
-	"102-bridge":             {{`link {`, `"ifname":"br1"`, `"info_kind":"bridge"`}, {`"ifname":"eth1"`, `"master":"br1"`}, {`address {`, `"ifname":"br1"`, `"local":"192.0.2.`}},
-	"102-route":              {{`address {`, `"ifname":"eth2"`, `"local":"198.51.100.1"`}, {`route {`, `"dst":"203.0.113.0/24"`, `"gateway":"198.51.100.254"`}},
+	"102-bridge":             {{`link {`, `"ifname":"br1"`, `"info_kind":"bridge"`}, {`"ifname":"eth1"`, `"master":"br1"`}, {`address {`, `"ifname":"br1"`, `"local":"198.51.100.`}},
+	"102-route":              {{`address {`, `"ifname":"eth2"`, `"local":"198.18.2.11"`}, {`route {`, `"dst":"203.0.113.0/24"`, `"gateway":"198.18.2.1"`}},
 	"103-absent":             nil, // There is none on a new lab.
 	"103-capture":            nil, // NetworkManager keeps descriptions.
-	"103-dhcp":               {{`address {`, `"ifname":"eth1"`, `"local":"192.0.2.`}},
+	"103-dhcp":               {{`address {`, `"ifname":"eth1"`, `"local":"198.51.100.1`}},
 	"103-dns":                nil, // The name servers stand in a file.
 	"103-down":               nil,
 	"103-ethernet":           {{`link {`, `"ifname":"eth1"`, `"mtu":1400`}, {`address {`, `"ifname":"eth1"`, `"local":"198.51.100.11"`}, {`"ifname":"eth1"`, `"local":"2001:db8:1::11"`}},
@@ -58,7 +58,7 @@ var exampleMarks = map[string][][]string{
 	"104-affinity":           mtuOfEth1(1400),
 	"104-lldp":               nil,
 	"104-match":              {{`link {`, `"ifname":"eth1"`, `"mtu":1400`}, {`link {`, `"ifname":"eth2"`, `"mtu":1400`}},
-	"104-match-lldp":         {{`link {`, `"ifname":"eth1"`, `"mtu":1400`}, {`link {`, `"ifname":"eth2"`, `"mtu":1400`}},
+	"104-match-lldp":         mtuOfEth1(1400),
 	"104-match-name":         {{`"ifname":"eth1"`, `"master":"br-eth1"`}, {`"ifname":"eth2"`, `"master":"br-eth2"`}},
 	"104-node-selector":      mtuOfEth1(1400),
 	"104-tolerations":        mtuOfEth1(1400),

@@ -84,7 +84,7 @@ func newUp(w *where) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&file, "file", "f", "", "topology (default: three nodes on one switch)")
+	f.StringVarP(&file, "file", "f", "", "topology (default: three nodes with three NICs each)")
 	f.StringVar(&opts.NM, "nm", "auto", "NetworkManager of nodes whose topology names none: 1.42, 1.52, host (the machine's) or auto (1.52 where it can be had)")
 	f.StringVar(&opts.Disk, "disk", lab.DiskFolder, "disks of nodes: folder, or image, which a power cut leaves with what was synced")
 	f.StringVar(&opts.NMLogLevel, "nm-log-level", "INFO", "NetworkManager's log level: INFO, DEBUG or TRACE")
