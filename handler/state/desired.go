@@ -47,6 +47,8 @@ func ParseDesired(raw []byte) (State, error) {
 type checker struct {
 	types map[string]keys
 	base  keys
+	// above are the places around the one that is checked, the top first.
+	above []level
 	found []*Mistake
 }
 
@@ -91,22 +93,15 @@ func (c *checker) keyed(path string, known keys, value any) {
 		c.add(path, "expected keys and values, found %s", described(value))
 		return
 	}
+	c.above = append(c.above, level{path, known})
 	for _, key := range sortedKeys(tree) {
 		if _, ok := known[key]; !ok {
-			c.add(path, "unknown key %q%s", key, c.suggest(key, known))
+			c.add(path, "unknown key %q%s", key, c.placed(key))
 			continue
 		}
 		c.check(joinPath(path, key), known[key], tree[key])
 	}
-}
-
-// suggest looks among the keys of this place, then among the sections of
-// interfaces: a section written one level too deep.
-func (c *checker) suggest(key string, known keys) string {
-	if here := suggestion(key, known); here != "" {
-		return here
-	}
-	return suggestion(key, c.everySection())
+	c.above = c.above[:len(c.above)-1]
 }
 
 func joinPath(path, key string) string {
@@ -167,8 +162,33 @@ func (c *checker) inter(path string, value any) {
 	} else {
 		c.check(path+".type", of(aText), tree["type"])
 	}
+	sectionsHere := sections
+	if sections == nil {
+		sectionsHere = c.everySection()
+	}
+	c.above = append(c.above, level{path, joinKeys(c.base, sectionsHere)})
 	for _, key := range sortedKeys(tree) {
 		c.interfaceKey(path, kind, sections, key, tree[key])
+	}
+	c.above = c.above[:len(c.above)-1]
+	c.beyond(path, kind, tree)
+}
+
+// beyond checks what depends on the type: how long a name may be, and how large
+// an MTU.
+func (c *checker) beyond(path, kind string, tree map[string]any) {
+	if mtu, is := whole(tree["mtu"]); is && mtu > mostMTU(kind) {
+		c.add(path+".mtu", "expected a whole number from 0 to %d, found %d", mostMTU(kind), mtu)
+	}
+	name, by := text(tree["name"]), text(tree["identifier"])
+	if !hasKernelName(kind) || by != "" && by != "name" || isTemplate(name) {
+		return
+	}
+	switch {
+	case len(name) > mostName:
+		c.add(path+".name", "%s has %d characters, and an interface's name at most %d", described(name), len(name), mostName)
+	case strings.ContainsAny(name, "/: \t\n"):
+		c.add(path+".name", "%s cannot be an interface's name: no blank, '/' or ':' is allowed in it", described(name))
 	}
 }
 
@@ -192,11 +212,11 @@ func (c *checker) interfaceKey(path, kind string, sections keys, key string, val
 			c.check(path+"."+key, c.types[owners[0]][key], value)
 		}
 	case sections == nil:
-		c.add(path, "unknown key %q%s", key, suggestion(key, c.base, c.everySection()))
+		c.add(path, "unknown key %q%s", key, c.placed(key))
 	case len(owners) > 0:
 		c.add(path+"."+kind, "unknown key %q: it belongs to type %s", key, strings.Join(owners, ", "))
 	default:
-		c.add(path+"."+kind, "unknown key %q%s", key, suggestion(key, c.base, sections))
+		c.add(path+"."+kind, "unknown key %q%s", key, c.placed(key))
 	}
 }
 
@@ -236,15 +256,8 @@ func (c *checker) scalar(path string, s *schema, value any) {
 		if object(value) != nil || list(value) != nil {
 			expected = "one value"
 		}
-	case aWhole, aSigned:
-		number, ok := whole(value)
-		if !ok || number < 0 && s.kind == aWhole {
-			expected = "a whole number"
-		}
-	case aNumber:
-		if number, ok := whole(value); !ok || number < 0 || isText(value) {
-			expected = "a whole number"
-		}
+	case aWhole, aSigned, aNumber:
+		expected = s.number(value)
 	case aBool:
 		if _, ok := truth(value); !ok {
 			expected = "true or false"
@@ -254,8 +267,10 @@ func (c *checker) scalar(path string, s *schema, value any) {
 			expected = "true or false"
 		}
 	case anIP:
-		if _, err := netip.ParseAddr(text(value)); err != nil {
-			expected = "an IP address"
+		c.address(path, s.family, value)
+	case aNetwork:
+		if !isNetwork(text(value)) {
+			expected = "a network such as 192.0.2.0/24 or 2001:db8::/32"
 		}
 	case aChoice:
 		c.choice(path, s.values, value)
@@ -263,6 +278,55 @@ func (c *checker) scalar(path string, s *schema, value any) {
 	if expected != "" {
 		c.add(path, "expected %s, found %s", expected, described(value))
 	}
+}
+
+// number is what is expected instead of the value; empty if nothing is.
+func (s *schema) number(value any) string {
+	number, ok := whole(value)
+	switch {
+	case !ok || s.kind == aNumber && isText(value), s.within == nil && number < 0 && s.kind != aSigned:
+	case s.within == nil || s.within.least <= number && number <= s.within.most:
+		return ""
+	}
+	if s.within != nil {
+		return fmt.Sprintf("a whole number from %d to %d", s.within.least, s.within.most)
+	}
+	return "a whole number"
+}
+
+func (c *checker) address(path string, family Family, value any) {
+	expected := "an IP address"
+	switch family {
+	case IPv4:
+		expected = "an IPv4 address"
+	case IPv6:
+		expected = "an IPv6 address"
+	}
+	written := text(value)
+	if network, err := netip.ParsePrefix(written); err == nil {
+		todo := fmt.Sprintf("leave /%d out", network.Bits())
+		if family != "" {
+			todo += fmt.Sprintf(" and put %d into prefix-length", network.Bits())
+		}
+		c.add(path, "expected %s, found %s: %s", expected, described(value), todo)
+		return
+	}
+	found, err := netip.ParseAddr(written)
+	if err != nil || family == IPv4 && !found.Is4() || family == IPv6 && found.Is4() {
+		c.add(path, "expected %s, found %s", expected, described(value))
+	}
+}
+
+// isNetwork takes nothing, too: it stands for every network.
+func isNetwork(written string) bool {
+	if written == "" {
+		return true
+	}
+	if _, err := netip.ParsePrefix(written); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddr(written)
+	return err == nil
 }
 
 func (c *checker) choice(path string, values []string, value any) {

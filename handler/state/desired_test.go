@@ -42,7 +42,89 @@ func TestParseDesiredRefusesByName(t *testing.T) {
 		},
 		"the same one level too deep": {
 			`{"interfaces":[{"name":"bond0","type":"bond","bond":{"link-agregation":{"mode":"active-backup"}}}]}`,
-			[]string{`interfaces[0].bond: unknown key "link-agregation", did you mean "link-aggregation"?`},
+			[]string{`interfaces[0].bond: unknown key "link-agregation", did you mean "link-aggregation" of interfaces[0]?`},
+		},
+		"a section one level too deep": {
+			`{"interfaces":[{"name":"eth1","type":"ethernet","ethernet":{"ethernet":{"speed":1000}}}]}`,
+			[]string{`interfaces[0].ethernet: unknown key "ethernet": it belongs to interfaces[0]`},
+		},
+		"routes of an interface": {
+			`{"interfaces":[{"name":"eth1","type":"ethernet","routes":{"config":[]}}]}`,
+			[]string{`interfaces[0].ethernet: unknown key "routes": it belongs to the top of the desired state`},
+		},
+		"a section of interfaces at the top": {
+			`{"ethernet":{"speed":1000}}`,
+			[]string{`unknown key "ethernet": it belongs to interfaces[]`},
+		},
+		"keys one level too high": {
+			`{"interfaces":[{"name":"eth1","type":"ethernet","dhcp":true}],"routes":[],"search":["a"]}`,
+			[]string{
+				`interfaces[0].ethernet: unknown key "dhcp": it belongs to interfaces[0].ipv4, interfaces[0].ipv6`,
+				`routes: expected keys and values, found a list`,
+				`unknown key "search"`,
+			},
+		},
+		"prefixes that no address has": {
+			`{"interfaces":[{"name":"eth1","ipv4":{"address":[{"ip":"192.0.2.1","prefix-length":33}]},"ipv6":{"address":[{"ip":"2001:db8::1","prefix-length":129}]}}]}`,
+			[]string{
+				`interfaces[0].ipv4.address[0].prefix-length: expected a whole number from 0 to 32, found 33`,
+				`interfaces[0].ipv6.address[0].prefix-length: expected a whole number from 0 to 128, found 129`,
+			},
+		},
+		"an address with its prefix": {
+			`{"interfaces":[{"name":"eth1","ipv4":{"address":[{"ip":"10.0.0.3/24"}]},"ipv6":{"address":[{"ip":"2001:db8::1/64","prefix-length":64}]}}]}`,
+			[]string{
+				`interfaces[0].ipv4.address[0].ip: expected an IPv4 address, found "10.0.0.3/24": leave /24 out and put 24 into prefix-length`,
+				`interfaces[0].ipv6.address[0].ip: expected an IPv6 address, found "2001:db8::1/64": leave /64 out and put 64 into prefix-length`,
+			},
+		},
+		"the end of a tunnel with a prefix": {
+			`{"interfaces":[{"name":"a","type":"vxlan","vxlan":{"id":1,"remote":"192.0.2.1/24"}}]}`,
+			[]string{`interfaces[0].vxlan.remote: expected an IP address, found "192.0.2.1/24": leave /24 out`},
+		},
+		"addresses of the other family": {
+			`{"interfaces":[{"name":"eth1","ipv4":{"address":[{"ip":"2001:db8::1","prefix-length":24}]},"ipv6":{"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+			[]string{
+				`interfaces[0].ipv4.address[0].ip: expected an IPv4 address, found "2001:db8::1"`,
+				`interfaces[0].ipv6.address[0].ip: expected an IPv6 address, found "192.0.2.1"`,
+			},
+		},
+		"networks that are none": {
+			`{"routes":{"config":[{"destination":"192.0.2.0/33"}]},"route-rules":{"config":[{"ip-from":"everybody"}]}}`,
+			[]string{
+				`route-rules.config[0].ip-from: expected a network such as 192.0.2.0/24 or 2001:db8::/32, found "everybody"`,
+				`routes.config[0].destination: expected a network such as 192.0.2.0/24 or 2001:db8::/32, found "192.0.2.0/33"`,
+			},
+		},
+		"ids that no VLAN or VXLAN has": {
+			`{"interfaces":[{"name":"a","type":"vlan","vlan":{"base-iface":"eth1","id":5000}},{"name":"b","type":"vxlan","vxlan":{"id":16777216}},{"name":"c","type":"linux-bridge","bridge":{"port":[{"name":"eth1","vlan":{"tag":4095}}]}}]}`,
+			[]string{
+				`interfaces[0].vlan.id: expected a whole number from 0 to 4094, found 5000`,
+				`interfaces[1].vxlan.id: expected a whole number from 0 to 16777215, found 16777216`,
+				`interfaces[2].bridge.port[0].vlan.tag: expected a whole number from 0 to 4094, found 4095`,
+			},
+		},
+		"an MTU that no such link has": {
+			`{"interfaces":[{"name":"eth1","type":"ethernet","mtu":70000},{"name":"br1","type":"linux-bridge","mtu":"65536"},{"name":"lo","type":"loopback","mtu":4294967296}]}`,
+			[]string{
+				`interfaces[0].mtu: expected a whole number from 0 to 65535, found 70000`,
+				`interfaces[1].mtu: expected a whole number from 0 to 65535, found 65536`,
+				`interfaces[2].mtu: expected a whole number from 0 to 2147483647, found 4294967296`,
+			},
+		},
+		"timers that no bridge has": {
+			`{"interfaces":[{"name":"br1","type":"linux-bridge","bridge":{"options":{"stp":{"forward-delay":31,"hello-time":0}}}}]}`,
+			[]string{
+				`interfaces[0].bridge.options.stp.forward-delay: expected a whole number from 2 to 30, found 31`,
+				`interfaces[0].bridge.options.stp.hello-time: expected a whole number from 1 to 10, found 0`,
+			},
+		},
+		"names that no interface has": {
+			`{"interfaces":[{"name":"sixteen-letters-","type":"linux-bridge"},{"name":"br/1","type":"linux-bridge"}]}`,
+			[]string{
+				`interfaces[0].name: "sixteen-letters-" has 16 characters, and an interface's name at most 15`,
+				`interfaces[1].name: "br/1" cannot be an interface's name: no blank, '/' or ':' is allowed in it`,
+			},
 		},
 		"a script for root, and what nmstate writes to disk at once": {
 			`{"interfaces":[{"name":"eth1","alt-names":[{"name":"uplink"}],"dispatch":{"post-activation":"{{ x }}"}}]}`,
@@ -105,7 +187,7 @@ func TestParseDesiredRefusesByName(t *testing.T) {
 		},
 		"an address that is none": {
 			`{"interfaces":[{"name":"eth1","ipv4":{"address":[{"ip":"192.0.2.300","prefix-length":24}]}}]}`,
-			[]string{`interfaces[0].ipv4.address[0].ip: expected an IP address, found "192.0.2.300"`},
+			[]string{`interfaces[0].ipv4.address[0].ip: expected an IPv4 address, found "192.0.2.300"`},
 		},
 		"a key that only the other family has": {
 			`{"interfaces":[{"name":"eth1","ipv4":{"autoconf":true}}]}`,
@@ -155,6 +237,9 @@ func TestParseDesiredAcceptsWhatNmstateAccepts(t *testing.T) {
 		"an absent interface with details": `{"interfaces":[{"name":"br1","state":"absent","misspelt":1}]}`,
 		"an ignored interface of any type": `{"interfaces":[{"name":"wg0","type":"wireguard","state":"ignore"}]}`,
 		"templates anywhere":               `{"interfaces":[{"name":"{{ capture.nic.interfaces.0.name }}","mtu":"{{ var.mtu }}"}],"routes":{"config":"{{ capture.routes.routes.running }}"}}`,
+		"the largest numbers":              `{"interfaces":[{"name":"eth1","type":"ethernet","mtu":65535,"ipv4":{"address":[{"ip":"192.0.2.1","prefix-length":32}]},"ipv6":{"address":[{"ip":"2001:db8::1","prefix-length":128}]}},{"name":"fifteen-letters","type":"vlan","vlan":{"id":4094}},{"name":"lo","type":"loopback","mtu":65536},{"name":"dummy0","type":"dummy","mtu":100000}]}`,
+		"names that are not the kernel's":  `{"interfaces":[{"name":"a bridge of OVS's own","type":"ovs-bridge"},{"name":"the first one","type":"ethernet","identifier":"mac-address","mac-address":"02:00:00:00:00:01"},{"name":"an alternative name of a NIC","type":"ethernet"}]}`,
+		"no network at all":                `{"routes":{"config":[{"destination":"","state":"absent"},{"destination":"192.0.2.1"}]},"route-rules":{"config":[{"ip-from":"","ip-to":"2001:db8::/32"}]}}`,
 		"null values":                      `{"interfaces":[{"name":"eth1","mtu":null,"ipv4":null}]}`,
 		"an interface without a type":      `{"interfaces":[{"name":"eth1","bridge":{"port":[]},"vlan":{"id":1}}]}`,
 	} {

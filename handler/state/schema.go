@@ -13,6 +13,10 @@ type schema struct {
 	item *schema
 	// values of a choice.
 	values []string
+	// within bounds a whole number; nil for none.
+	within *bounds
+	// family of an address; empty for both.
+	family Family
 	// why it is refused.
 	why string
 }
@@ -31,6 +35,7 @@ const (
 	aBool            // true, false, or one of nmstate's words for them.
 	aFlag            // true or false and no word for it.
 	anIP             // An address without a prefix length.
+	aNetwork         // An address with a prefix length, or without one; or nothing.
 	aChoice          // One of some values.
 	aKeyed           // An object with known keys.
 	aMap             // An object with free keys.
@@ -40,16 +45,24 @@ const (
 	aRefusal         // What nmstate has and we do not do.
 )
 
-func of(kind kind) *schema            { return &schema{kind: kind} }
-func choice(values ...string) *schema { return &schema{kind: aChoice, values: values} }
-func listOf(item *schema) *schema     { return &schema{kind: aList, item: item} }
-func mapOf(item *schema) *schema      { return &schema{kind: aMap, item: item} }
-func keyed(parts ...keys) *schema     { return &schema{kind: aKeyed, keys: joinKeys(parts...)} }
-func switchOr(parts ...keys) *schema  { return &schema{kind: aSwitch, keys: joinKeys(parts...)} }
-func refused(why string) *schema      { return &schema{kind: aRefusal, why: why} }
-func all(kind kind, names ...string) keys {
+// bounds of a whole number, both of them allowed: beyond them are what neither
+// nmstate nor NetworkManager nor the kernel ever takes.
+type bounds struct{ least, most int64 }
+
+func of(kind kind) *schema { return &schema{kind: kind} }
+func between(least, most int64) *schema {
+	return &schema{kind: aWhole, within: &bounds{least, most}}
+}
+func choice(values ...string) *schema     { return &schema{kind: aChoice, values: values} }
+func listOf(item *schema) *schema         { return &schema{kind: aList, item: item} }
+func mapOf(item *schema) *schema          { return &schema{kind: aMap, item: item} }
+func keyed(parts ...keys) *schema         { return &schema{kind: aKeyed, keys: joinKeys(parts...)} }
+func switchOr(parts ...keys) *schema      { return &schema{kind: aSwitch, keys: joinKeys(parts...)} }
+func refused(why string) *schema          { return &schema{kind: aRefusal, why: why} }
+func all(kind kind, names ...string) keys { return each(of(kind), names...) }
+
+func each(one *schema, names ...string) keys {
 	table := make(keys, len(names))
-	one := of(kind)
 	for _, name := range names {
 		table[name] = one
 	}

@@ -1,5 +1,7 @@
 package state
 
+import "math"
+
 // bondModes are the modes by name, by their second name and by number.
 func bondModes() *schema {
 	return choice(
@@ -15,7 +17,7 @@ func bondSchema() *schema {
 		"ports":   listOf(of(aText)),
 		"options": bondOptionsSchema(),
 		"ports-config": listOf(keyed(
-			all(aText, "name"), all(aSigned, "priority"), all(aWhole, "queue-id"),
+			all(aText, "name"), all(aSigned, "priority"), each(between(0, 65535), "queue-id"),
 		)),
 	})
 }
@@ -25,9 +27,11 @@ func bondSchema() *schema {
 func bondOptionsSchema() *schema {
 	return keyed(
 		all(aWhole,
-			"ad_actor_sys_prio", "ad_user_port_key", "arp_interval", "downdelay", "lp_interval", "miimon", "min_links",
-			"num_grat_arp", "num_unsol_na", "packets_per_slave", "resend_igmp", "updelay", "arp_missed_max",
+			"arp_interval", "downdelay", "lp_interval", "miimon", "min_links", "updelay",
 		),
+		each(between(0, 255), "num_grat_arp", "num_unsol_na", "resend_igmp", "arp_missed_max"),
+		each(between(0, 65535), "ad_actor_sys_prio", "packets_per_slave"),
+		each(between(0, 1023), "ad_user_port_key"),
 		all(aBool, "tlb_dynamic_lb", "use_carrier", "balance_slb", "balance-slb", "lacp_active"),
 		all(aText, "ad_actor_system", "arp_ip_target", "primary"),
 		all(aScalar,
@@ -40,7 +44,7 @@ func bondOptionsSchema() *schema {
 
 func vrfSchema() *schema {
 	return keyed(
-		all(aWhole, "route-table-id"),
+		each(between(0, math.MaxUint32), "route-table-id"),
 		keys{"port": listOf(of(aText)), "ports": listOf(of(aText))},
 	)
 }

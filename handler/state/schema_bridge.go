@@ -4,7 +4,8 @@ func linuxBridgeSchema() *schema {
 	port := listOf(keyed(
 		all(aText, "name"),
 		all(aBool, "stp-hairpin-mode"),
-		all(aWhole, "stp-path-cost", "stp-priority"),
+		each(between(0, 65535), "stp-path-cost"),
+		each(between(0, 63), "stp-priority"),
 		keys{"vlan": portVLANSchema()},
 	))
 	return keyed(
@@ -17,12 +18,14 @@ func linuxBridgeOptionsSchema() *schema {
 	return keyed(
 		all(aText, "group-addr"),
 		all(aWhole,
-			"group-forward-mask", "group-fwd-mask", "hash-max", "mac-ageing-time",
+			"hash-max", "mac-ageing-time",
 			"multicast-last-member-count", "multicast-last-member-interval", "multicast-membership-interval",
 			"multicast-querier-interval", "multicast-query-interval", "multicast-query-response-interval",
 			"multicast-startup-query-count", "multicast-startup-query-interval",
 		),
-		all(aNumber, "gc-timer", "hello-timer", "vlan-default-pvid"),
+		all(aNumber, "gc-timer", "hello-timer"),
+		each(between(0, 65535), "group-forward-mask", "group-fwd-mask"),
+		keys{"vlan-default-pvid": {kind: aNumber, within: &bounds{0, mostVLAN}}},
 		all(aBool, "multicast-querier", "multicast-query-use-ifaddr", "multicast-snooping"),
 		all(aScalar, "multicast-router"),
 		keys{
@@ -35,18 +38,23 @@ func linuxBridgeOptionsSchema() *schema {
 func spanningTree() keys {
 	return joinKeys(
 		all(aBool, "enabled"),
-		all(aWhole, "forward-delay", "hello-time", "max-age", "priority"),
+		keys{
+			"forward-delay": between(2, 30),
+			"hello-time":    between(1, 10),
+			"max-age":       between(6, 40),
+			"priority":      between(0, 65535),
+		},
 	)
 }
 
 func portVLANSchema() *schema {
 	return keyed(
 		all(aBool, "enable-native"),
-		all(aWhole, "tag"),
+		each(between(0, mostVLAN), "tag"),
 		keys{
 			"mode": choice("trunk", "access"),
 			"trunk-tags": listOf(keyed(
-				all(aWhole, "id"), keys{"id-range": keyed(all(aWhole, "min", "max"))},
+				each(between(0, mostVLAN), "id"), keys{"id-range": keyed(each(between(0, mostVLAN), "min", "max"))},
 			)),
 		},
 	)

@@ -13,7 +13,9 @@ func sriovSchema() *schema {
 		all(aBool, "drivers-autoprobe"),
 		all(aWhole, "total-vfs", "max-vfs"),
 		keys{"vfs": listOf(keyed(
-			all(aWhole, "id", "min-tx-rate", "max-tx-rate", "vlan-id", "qos"),
+			all(aWhole, "id", "min-tx-rate", "max-tx-rate"),
+			each(between(0, mostVLAN), "vlan-id"),
+			each(between(0, 7), "qos"),
 			all(aText, "iface-name", "mac-address"),
 			all(aBool, "spoof-check", "trust"),
 			keys{"vlan-proto": vlanProtocol()},
@@ -47,7 +49,7 @@ func ethtoolSchema() *schema {
 func infinibandSchema() *schema {
 	return keyed(
 		all(aText, "base-iface"),
-		all(aWhole, "pkey"),
+		each(between(0, 65535), "pkey"),
 		keys{"mode": choice("datagram", "connected")},
 	)
 }

@@ -1,5 +1,7 @@
 package state
 
+import "math"
+
 // interfaceStates are what an interface can be asked to be. "unknown" is
 // accepted, as nmstate does, and means nothing.
 func interfaceStates() *schema { return choice("up", "down", "absent", "ignore", "unknown") }
@@ -11,7 +13,7 @@ func baseKeys() keys {
 			"name", "profile-name", "description", "driver", "mac-address", "permanent-mac-address",
 			"pci-address", "controller", "copy-mac-from",
 		),
-		all(aWhole, "mtu"),
+		all(aWhole, "mtu"), // At most mostMTU of the type.
 		all(aNumber, "min-mtu", "max-mtu"),
 		all(aBool, "accept-all-mac-addresses"),
 		keys{
@@ -19,8 +21,8 @@ func baseKeys() keys {
 			"state":      interfaceStates(),
 			"identifier": choice("name", "mac-address", "pci-address"),
 			"wait-ip":    choice("any", "ipv4", "ipv6", "ipv4+ipv6"),
-			"ipv4":       ipSchema("autoconf"),
-			"ipv6":       ipSchema("forwarding", "prefix-route-metric"),
+			"ipv4":       ipSchema(IPv4, "autoconf"),
+			"ipv6":       ipSchema(IPv6, "forwarding", "prefix-route-metric"),
 			"mptcp":      keyed(keys{"address-flags": mptcpFlags()}),
 			"ovs-db":     ovsDBSchema(),
 			"802.1x":     ieee8021xSchema(),
@@ -34,17 +36,44 @@ func baseKeys() keys {
 	)
 }
 
+// mostMTU is the most that an interface of a type can have: the kernel's limit for
+// links that carry Ethernet frames. Others have none, or it is the device's.
+func mostMTU(kind string) int64 {
+	switch kind {
+	case "bond", "ethernet", "veth", "hsr", "ipvlan", "linux-bridge", "mac-vlan", "mac-vtap", "macsec", "ovs-interface", "vlan", "vxlan":
+		return 65535
+	}
+	return math.MaxInt32
+}
+
+// hasKernelName tells whether an interface of this type, where it is not there yet,
+// is made with its name in the kernel, which may be short only. What is there
+// already may be written by another name.
+func hasKernelName(kind string) bool {
+	switch kind {
+	case "bond", "dummy", "hsr", "ip-tunnel", "ipvlan", "linux-bridge", "mac-vlan", "mac-vtap", "macsec", "veth", "vlan", "vrf", "vxlan", "xfrm":
+		return true
+	}
+	return false
+}
+
+// mostName is the most that an interface's name has, in bytes.
+const mostName = 15
+
 // ipSchema is that of both families without the keys that one does not have.
-func ipSchema(without ...string) *schema {
+func ipSchema(family Family, without ...string) *schema {
+	longest := int64(32)
+	if family == IPv6 {
+		longest = 128
+	}
 	table := joinKeys(
 		all(aBool, "enabled", "dhcp", "autoconf", "auto-dns", "auto-gateway", "auto-routes"),
 		all(aFlag, "allow-extra-address", "dhcp-send-hostname", "forwarding"),
-		all(aWhole, "auto-route-table-id"),
+		each(between(0, math.MaxUint32), "auto-route-table-id"),
 		all(aSigned, "auto-route-metric", "prefix-route-metric"),
 		all(aText, "dhcp-client-id", "dhcp-duid", "addr-gen-mode", "token", "dhcp-custom-hostname"),
 		keys{"address": listOf(keyed(
-			all(anIP, "ip"),
-			all(aWhole, "prefix-length"),
+			keys{"ip": {kind: anIP, family: family}, "prefix-length": between(0, longest)},
 			all(aText, lifetimeKeys()...),
 			all(aScalar, "protocol"),
 			keys{"mptcp-flags": mptcpFlags()},

@@ -1,5 +1,7 @@
 package state
 
+import "math"
+
 // stateKeys are the top-level keys.
 func stateKeys() keys {
 	return joinKeys(all(aText, "description"), keys{
@@ -26,8 +28,10 @@ func resolverSchema() *schema {
 
 func routeSchema() *schema {
 	return keyed(
-		all(aText, "destination", "next-hop-interface", "next-hop-address", "source", "vrf-name"),
-		all(aWhole, "table-id", "weight", "cwnd", "initcwnd", "initrwnd", "mtu", "advmss"),
+		all(aText, "next-hop-interface", "next-hop-address", "source", "vrf-name"),
+		all(aNetwork, "destination"),
+		each(between(0, math.MaxUint32), "table-id", "cwnd", "initcwnd", "initrwnd", "mtu", "advmss"),
+		each(between(0, 256), "weight"),
 		all(aSigned, "metric"),
 		all(aBool, "quickack", "lock-mtu"),
 		keys{
@@ -39,8 +43,9 @@ func routeSchema() *schema {
 
 func ruleSchema() *schema {
 	return keyed(
-		all(aText, "ip-from", "ip-to", "iif"),
-		all(aWhole, "route-table", "fwmark", "fwmask"),
+		all(aText, "iif"),
+		all(aNetwork, "ip-from", "ip-to"),
+		each(between(0, math.MaxUint32), "route-table", "fwmark", "fwmask"),
 		all(aNumber, "suppress-prefix-length", "suppress_prefixlength"),
 		all(aSigned, "priority"),
 		keys{

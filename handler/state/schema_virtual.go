@@ -1,10 +1,13 @@
 package state
 
+// mostVLAN is the last id of a VLAN: 4095 is reserved.
+const mostVLAN = 4094
+
 func vlanSchema() *schema {
 	qos := listOf(keyed(all(aWhole, "from", "to")))
 	return keyed(
 		all(aText, "base-iface"),
-		all(aWhole, "id"),
+		each(between(0, mostVLAN), "id"),
 		all(aFlag, "reorder-headers", "loose-binding"),
 		keys{
 			"protocol":              vlanProtocol(),
@@ -18,7 +21,8 @@ func vlanSchema() *schema {
 func vxlanSchema() *schema {
 	return keyed(
 		all(aText, "base-iface"),
-		all(aWhole, "id", "destination-port"),
+		each(between(0, 1<<24-1), "id"),
+		each(between(0, 65535), "destination-port"),
 		all(aFlag, "learning"),
 		all(anIP, "local", "remote"),
 	)

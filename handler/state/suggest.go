@@ -102,4 +102,6 @@ func oneOf(values []string) string {
 	return "one of " + strings.Join(words, ", ")
 }
 
+func sortedSchemas(known keys) []string { return slices.Sorted(maps.Keys(known)) }
+
 func sortedNames(types map[string]keys) []string { return slices.Sorted(maps.Keys(types)) }
