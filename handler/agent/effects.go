@@ -35,6 +35,10 @@ const (
 	// before: NetworkManager returns before addresses are back.
 	settleWindow   = 15 * time.Second
 	settleInterval = 200 * time.Millisecond
+	// keptFor is how long a proven change whose checkpoint is gone must be seen in
+	// place: a checkpoint that has just ended may have its rollback under way, and
+	// then a device that is to have no address has none for a moment.
+	keptFor = 5 * time.Second
 	// revertCheckpoint is the life of the checkpoint of a revert.
 	revertCheckpoint = 60 * time.Second
 )
@@ -260,6 +264,21 @@ func (a *Agent) hindrance(ctx context.Context, entry journal.Entry, err error) t
 	return txn.Hindrance{Unavailable: errors.Is(err, backend.ErrUnavailable), Cut: cut, At: at}
 }
 
+// lastingHindrance is that of the last resort. nmstate takes back what it could not
+// do, and NetworkManager returns before addresses are back: what is out of reach for
+// that long only is no reason to go on for ever.
+func (a *Agent) lastingHindrance(ctx context.Context, entry journal.Entry, err error) txn.Hindrance {
+	first := a.hindrance(ctx, entry, err)
+	end := first.At.Add(settleWindow)
+	for last := first; last.Cut; last = a.hindrance(ctx, entry, err) {
+		if !a.Clock.Now().Before(end) || !a.Clock.Wait(ctx, nil, settleInterval) {
+			return first
+		}
+	}
+	first.Cut = false
+	return first
+}
+
 // settle waits until the node looks as before the change, or long enough.
 func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 	before, err := state.Parse(entry.Before)
@@ -272,18 +291,24 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 	}
 	back := a.foreignBack(entry)
 	end := a.Clock.Now().Add(settleWindow)
+	var inPlaceSince time.Time
 	for {
 		settled := a.compare(ctx, entry, before, desired)
-		kept := entry.Transaction.Proven && len(settled.Missing) == 0
-		if !kept {
+		inPlace := entry.Transaction.Proven && len(settled.Missing) == 0
+		switch {
+		case !inPlace:
+			inPlaceSince = time.Time{}
 			settled.Foreign = back.round(ctx)
+		case inPlaceSince.IsZero():
+			inPlaceSince = a.Clock.Now()
 		}
+		kept := inPlace && !a.Clock.Now().Before(inPlaceSince.Add(keptFor))
 		done := kept || len(settled.Differences) == 0 && len(settled.Foreign) == 0 && back.isQuiet()
 		if done {
 			settled.Differences = append(settled.Differences, a.unflushed(ctx, entry)...)
 			done = len(settled.Differences) == 0 || kept
 		}
-		if done || !a.Clock.Now().Before(back.until(end, settled)) || ctx.Err() != nil {
+		if done || !inPlace && !a.Clock.Now().Before(back.until(end, settled)) || ctx.Err() != nil {
 			if !done {
 				if entry.Transaction.Reverted {
 					settled.Hindrance = a.hindrance(ctx, entry, nil)

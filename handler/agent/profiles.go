@@ -173,18 +173,25 @@ func (a *Agent) filesBack(ctx context.Context, entry journal.Entry) {
 	}
 	now, err := a.Backend.Profiles(ctx)
 	if err == nil {
-		err = a.do(ctx, append(profiles.FilesBack(*entry.Profiles, entry.Trial, seen(entry, now), now), profiles.DNSBack(entry.Trial)...))
+		before, trial, seen := leadsTo(entry, now)
+		err = a.do(ctx, append(profiles.FilesBack(before, trial, seen, now), profiles.DNSBack(entry.Trial)...))
 	}
 	if err != nil {
 		logf.FromContext(ctx).Error(err, "cannot put the files of the profiles back")
 	}
 }
 
-func seen(entry journal.Entry, now profiles.Snapshot) profiles.Snapshot {
-	if entry.Seen != nil {
-		return *entry.Seen
+// leadsTo is where the way back leads, and what tells the trial's files from those of
+// others: the picture of the trial, and what was seen as the way back began. Once the
+// last resort was begun, what was not seen by then is its.
+func leadsTo(entry journal.Entry, now profiles.Snapshot) (before profiles.Snapshot, trial *profiles.Trial, seen profiles.Snapshot) {
+	switch {
+	case entry.Seen == nil:
+		return *entry.Profiles, entry.Trial, now
+	case entry.Transaction.LastResort:
+		return profiles.Wanted(*entry.Profiles, entry.Trial, *entry.Seen), nil, now
 	}
-	return now
+	return *entry.Profiles, entry.Trial, *entry.Seen
 }
 
 // restore brings the profiles from before back without a checkpoint.
@@ -211,14 +218,18 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 		first := now // Not what is read later on, which may be nothing.
 		entry.Seen = &first
 	}
+	wanted, trial, seen := leadsTo(*entry, now)
 	touched := profiles.Touched(before, entry.Trial, *entry.Seen)
+	if entry.Transaction.LastResort {
+		touched = append(touched, profiles.Touched(wanted, trial, seen)...)
+	}
 	if a.forgotten(*entry) {
 		// The boot has brought up what is on disk: a device that has its profile
 		// from before, as it was, keeps its link.
 		differ := profiles.Touched(before, nil, now)
 		touched = slices.DeleteFunc(touched, func(uuid string) bool { return !slices.Contains(differ, uuid) })
 	}
-	files := profiles.FilesBack(before, entry.Trial, *entry.Seen, now)
+	files := profiles.FilesBack(wanted, trial, seen, now)
 	if err := a.do(ctx, append(files, profiles.DNSBack(entry.Trial)...)); err != nil {
 		return err
 	}
@@ -235,7 +246,7 @@ func (a *Agent) revert(ctx context.Context, entry journal.Entry) txn.Event {
 	if err == nil {
 		return txn.Reverted{}
 	}
-	return txn.RevertFailed{Message: "applying the journal's revert: " + err.Error(), Hindrance: a.hindrance(ctx, entry, err)}
+	return txn.RevertFailed{Message: "applying the journal's revert: " + err.Error(), Hindrance: a.lastingHindrance(ctx, entry, err)}
 }
 
 func (a *Agent) applyRevert(ctx context.Context, entry journal.Entry) error {
@@ -308,5 +319,6 @@ func (a *Agent) profileDifferences(ctx context.Context, entry journal.Entry) []s
 	if err != nil {
 		return []string{"reading the node's profiles: " + err.Error()}
 	}
-	return bounded(profiles.Differences(*entry.Profiles, entry.Trial, seen(entry, now), now))
+	before, trial, seen := leadsTo(entry, now)
+	return bounded(profiles.Differences(before, trial, seen, now))
 }

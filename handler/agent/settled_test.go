@@ -1,11 +1,143 @@
 package agent
 
 import (
+	"context"
+	"errors"
+	"path"
 	"testing"
+	"time"
 
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
+
+// passing is a clock on which every wait is over at once, and takes its time.
+type passing struct {
+	deadline.Clock
+	fake  *clocktesting.FakeClock
+	began time.Time
+}
+
+func newPassing() passing {
+	fake := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	return passing{deadline.On(fake), fake, fake.Now()}
+}
+
+func (p passing) Wait(_ context.Context, _ <-chan struct{}, d time.Duration) bool {
+	p.fake.Step(d)
+	return true
+}
+
+func (p passing) passed() time.Duration { return p.fake.Now().Sub(p.began) }
+
+// rollsBack is a host whose interface comes, or comes back, after a while.
+type rollsBack struct {
+	*host
+	clock passing
+	name  string
+	after time.Duration
+}
+
+func (r rollsBack) Show(ctx context.Context) (state.State, error) {
+	if r.after > 0 && r.clock.passed() >= r.after {
+		r.interfaces[r.name] = map[string]any{"name": r.name, "type": "linux-bridge", "state": "up"}
+	}
+	return r.host.Show(ctx)
+}
+
+func TestAProvenChangeWhoseCheckpointIsGoneIsKeptOnlyWhenItStaysInPlace(t *testing.T) {
+	const br1 = `{"interfaces": [{"name": "eth0", "type": "ethernet", "state": "up"}, {"name": "br1", "type": "linux-bridge", "state": "up"}]}`
+	for name, c := range map[string]struct {
+		comesBack time.Duration
+		kept      bool
+	}{
+		"it stays": {kept: true},
+		"what it took away comes back a moment later": {comesBack: 300 * time.Millisecond},
+		"what it took away comes back late":           {comesBack: keptFor - settleInterval},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := newPassing()
+			a := &Agent{Options: Options{Clock: clock, Backend: rollsBack{newHost(), clock, "br1", c.comesBack}}}
+			settled, _ := a.settle(t.Context(), journal.Entry{
+				Transaction: txn.State{Proven: true}, Before: []byte(br1), Change: []byte(`{"interfaces": [{"name": "br1", "state": "absent"}]}`),
+			}).(txn.Settled)
+			if kept := len(settled.Missing) == 0; kept != c.kept {
+				t.Errorf("kept %t, want %t: %+v", kept, c.kept, settled)
+			}
+		})
+	}
+}
+
+// outOfReach is an API server that does not answer for a while.
+type outOfReach struct {
+	clock passing
+	until time.Duration
+}
+
+func (outOfReach) Names() []string { return []string{probe.APIServer} }
+
+func (s outOfReach) Probe(context.Context, string) error {
+	if s.clock.passed() < s.until {
+		return errors.New("no answer")
+	}
+	return nil
+}
+
+func TestWhatIsOutOfReachForAMomentHindersTheLastResortNoLonger(t *testing.T) {
+	for name, c := range map[string]struct {
+		until time.Duration
+		cut   bool
+	}{
+		"it is in reach":                         {},
+		"it is in reach when addresses are back": {until: 2 * time.Second},
+		"it is out of reach for good":            {until: time.Hour, cut: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := newPassing()
+			a := &Agent{Options: Options{Clock: clock, Prober: outOfReach{clock, c.until}}}
+			entry := journal.Entry{Transaction: txn.State{Guards: []string{probe.APIServer}}}
+			got := a.lastingHindrance(t.Context(), entry, errors.New("verification failed"))
+			if got.Cut != c.cut || !got.At.Equal(clock.began) {
+				t.Errorf("got %+v, want cut %t, from the beginning", got, c.cut)
+			}
+		})
+	}
+}
+
+func TestWhatALastResortHasLeftGoesThoughNobodyHasSeenIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		begun, goes bool
+	}{
+		"no last resort was begun: it is somebody else's":            {},
+		"NetworkManager died as the last resort was done: it is its": {begun: true, goes: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost()
+			before, _ := h.Profiles(t.Context())
+			h.layers.tried("eth0", map[string]any{"name": "eth0", "type": "ethernet", "state": "up"})
+			a := &Agent{Options: Options{Backend: h, Boot: boot{"first"}}}
+			entry := journal.Entry{
+				BootID: "first", Profiles: &before, Trial: &profiles.Trial{Snapshot: before}, Seen: &before,
+				Transaction: txn.State{LastResort: c.begun},
+			}
+			if told := len(a.profileDifferences(t.Context(), entry)) > 0; told != c.goes {
+				t.Errorf("told %t, want %t", told, c.goes)
+			}
+			if err := a.profilesBack(t.Context(), &entry); err != nil {
+				t.Fatal(err)
+			}
+			if _, stays := h.layers.files[path.Join(profiles.RunDir, "eth0.nmconnection")]; stays == c.goes {
+				t.Errorf("it stays: %t", stays)
+			}
+		})
+	}
+}
 
 func TestANodeThatIsAsBeforeDoesNotProveThatAChangeWasCommitted(t *testing.T) {
 	link := func(name, kind, is string) state.State {

@@ -50,7 +50,8 @@ func (a *Agent) step(ctx context.Context, e txn.Event) {
 // worthWriting leaves out what recovery does not need to know.
 func worthWriting(before, next txn.State) bool {
 	return before.Phase != next.Phase || before.Checkpoint != next.Checkpoint ||
-		before.Lost != next.Lost || before.Restored != next.Restored || before.Reverted != next.Reverted
+		before.Lost != next.Lost || before.Restored != next.Restored || before.Reverted != next.Reverted ||
+		before.LastResort != next.LastResort
 }
 
 func (a *Agent) entryOr(s txn.State) txn.Change {

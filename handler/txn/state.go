@@ -105,6 +105,9 @@ type State struct {
 	Restored bool `json:"restored,omitempty"`
 	// Reverted: the journal's revert was applied.
 	Reverted bool `json:"reverted,omitempty"`
+	// LastResort: the journal's revert was begun, also where a restart of
+	// NetworkManager has the way back begin again. It may have left files.
+	LastResort bool `json:"lastResort,omitempty"`
 	// Cause of the way back; nil on the way forward.
 	Cause *Cause `json:"cause,omitempty"`
 

@@ -61,7 +61,7 @@ func recovered(e Recovered) (State, []Effect) {
 	switch {
 	case e.Alive:
 		return s.to(RollingBack), []Effect{Rollback{}}
-	case s.Proven, e.Forgotten && !s.Restored:
+	case s.Proven, e.Forgotten && !s.Restored && !s.LastResort:
 		return s.to(Settling), []Effect{Settle{}}
 	}
 	s.Lost = true // After a boot, too, where the last resort has begun: what it left, none forgot.
@@ -305,6 +305,7 @@ func (s State) undo() (State, []Effect) {
 	case !s.Restored:
 		return s.to(RollingBack), []Effect{Restore{}}
 	}
+	s.LastResort = true
 	return s.to(RollingBack), []Effect{Revert{}}
 }
 

@@ -131,7 +131,7 @@ func parse(t *testing.T, line string) Event {
 			cause = &Cause{Message: "committing: no space"}
 		}
 		return Recovered{Journal: State{Cause: cause, Phase: Phase(arg(1)), Change: Change{Generation: 7, Policy: "p", Interrupted: strings.Count(line, " again")},
-			Checkpoint: "/1", Guards: []string{"dns"}, Lost: has("lost"), Restored: has("begun"), Proven: has("proven")}, Alive: has("alive"), Forgotten: has("forgotten")}
+			Checkpoint: "/1", Guards: []string{"dns"}, Lost: has("lost"), Restored: has("begun"), LastResort: has("left"), Proven: has("proven")}, Alive: has("alive"), Forgotten: has("forgotten")}
 	}
 	t.Fatalf("unknown event %q", line)
 	return nil
