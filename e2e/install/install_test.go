@@ -149,7 +149,7 @@ func TestWhatTheHandlerMayDoOnItsHost(t *testing.T) {
 	}
 	want := []string{
 		"/run/dbus", "/var/lib/kubernetes-nmstate",
-		"/etc/NetworkManager/system-connections", "/run/NetworkManager", "/var/lib/NetworkManager",
+		"/etc/NetworkManager/system-connections", "/run/NetworkManager", "/var/lib/NetworkManager", "/run/openvswitch",
 	}
 	if !slices.Equal(mounted, want) {
 		t.Errorf("host folders %v, want %v", mounted, want)

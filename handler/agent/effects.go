@@ -171,7 +171,7 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 			if name == txn.ReadBack {
 				back := &readBack{backend: a.Backend, desired: entry.Change, changes: a.inbox.count}
 				err = probe.Until(windowCtx, a.Clock, back, name, readBackInterval, window)
-				passed.shown = &back.shown
+				passed.shown = back.shown
 			} else if name == txn.Foreign {
 				err = a.keepForeign(windowCtx, entry)
 			} else {
@@ -195,8 +195,8 @@ type readBack struct {
 	desired []byte
 	// changes counts what was told of the network.
 	changes func() int
-	// shown is the state that had it.
-	shown reading
+	// shown is the state that had all of it; nil where only a commit brings the rest.
+	shown *reading
 }
 
 func (r *readBack) Names() []string { return []string{txn.ReadBack} }
@@ -206,16 +206,18 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	desired = desired.WithoutConfiguredHostname() // Only what is permanent has it.
+	tried := desired.ForTrial()
 	changes := r.changes()
 	current, err := r.backend.Show(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the node's network back: %w", err)
 	}
-	if missing := state.Missing(desired, current); len(missing) > 0 {
+	if missing := state.Missing(tried, current); len(missing) > 0 {
 		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(lines(missing), "; "))
 	}
-	r.shown = reading{state: current, changes: changes}
+	if tried.Equal(desired) {
+		r.shown = &reading{state: current, changes: changes}
+	}
 	return nil
 }
 

@@ -62,6 +62,9 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 			return err
 		}
 	}
+	if !change.OpenVSwitch.IsEmpty() && hadOpenVSwitch(entry) == nil {
+		return errors.New("what Open vSwitch's database held before the change is not known")
+	}
 	now, err := a.Backend.Profiles(ctx)
 	if err != nil {
 		return err
@@ -75,7 +78,7 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 	if left := profiles.NotSaved(*entry.Profiles, entry.Trial, now); len(left) > 0 {
 		return fmt.Errorf("NetworkManager has not saved %s", strings.Join(left, ", "))
 	}
-	return nil
+	return a.guardOpenVSwitch(ctx, entry, now, change)
 }
 
 // tidyUntilDone tries again where it fails: what was deleted may not be flushed.
@@ -121,7 +124,7 @@ func changeOf(entry journal.Entry) (profiles.Change, error) {
 	if err != nil {
 		return profiles.Change{}, err
 	}
-	change := profiles.Change{Hostname: document.Hostname()}
+	change := profiles.Change{Hostname: document.Hostname(), OpenVSwitch: document.OpenVSwitch()}
 	for _, one := range state.SpellOutAbsence(document, before).Interfaces() {
 		if one.State == "absent" {
 			change.Absent = append(change.Absent, profiles.Interface{Name: one.Name, Type: one.Type})
@@ -173,8 +176,7 @@ func (a *Agent) filesBack(ctx context.Context, entry journal.Entry) {
 	}
 	now, err := a.Backend.Profiles(ctx)
 	if err == nil {
-		before, trial, seen := leadsTo(entry, now)
-		err = a.do(ctx, append(profiles.FilesBack(before, trial, seen, now), profiles.DNSBack(entry.Trial)...))
+		err = a.do(ctx, actionsBack(entry, now))
 	}
 	if err != nil {
 		logf.FromContext(ctx).Error(err, "cannot put the files of the profiles back")
@@ -192,6 +194,12 @@ func leadsTo(entry journal.Entry, now profiles.Snapshot) (before profiles.Snapsh
 		return profiles.Wanted(*entry.Profiles, entry.Trial, *entry.Seen), nil, now
 	}
 	return *entry.Profiles, entry.Trial, *entry.Seen
+}
+
+// actionsBack put back what is kept in files.
+func actionsBack(entry journal.Entry, now profiles.Snapshot) []profiles.Action {
+	before, trial, seen := leadsTo(entry, now)
+	return slices.Concat(profiles.FilesBack(before, trial, seen, now), profiles.DNSBack(entry.Trial), openVSwitchBack(entry, now))
 }
 
 // restore brings the profiles from before back without a checkpoint.
@@ -229,8 +237,7 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 		differ := profiles.Touched(before, nil, now)
 		touched = slices.DeleteFunc(touched, func(uuid string) bool { return !slices.Contains(differ, uuid) })
 	}
-	files := profiles.FilesBack(wanted, trial, seen, now)
-	if err := a.do(ctx, append(files, profiles.DNSBack(entry.Trial)...)); err != nil {
+	if err := a.do(ctx, actionsBack(*entry, now)); err != nil {
 		return err
 	}
 	if now, err = a.Backend.Profiles(ctx); err != nil {
@@ -320,5 +327,5 @@ func (a *Agent) profileDifferences(ctx context.Context, entry journal.Entry) []s
 		return []string{"reading the node's profiles: " + err.Error()}
 	}
 	before, trial, seen := leadsTo(entry, now)
-	return bounded(profiles.Differences(before, trial, seen, now))
+	return bounded(append(profiles.Differences(before, trial, seen, now), openVSwitchDifferences(entry, now)...))
 }

@@ -1,6 +1,11 @@
 package profiles
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
 
 // Verb is what is done.
 type Verb string
@@ -29,6 +34,9 @@ const (
 	// SetHostname writes the name Name for the next boot (NetworkManager's
 	// SaveHostname).
 	SetHostname Verb = "set-hostname"
+	// SetOpenVSwitch writes Keys into Open vSwitch's database, all or none, and
+	// to its disk for certain.
+	SetOpenVSwitch Verb = "set-open-vswitch"
 	// Activate activates the profile UUID on Device, which it makes if it must.
 	// The answer does not wait until the device is up.
 	Activate Verb = "activate"
@@ -51,6 +59,7 @@ type Action struct {
 	Device string
 	MTU    int
 	Name   string
+	Keys   state.Keys
 }
 
 // String names the action and its object, never the content of a file.
@@ -66,6 +75,8 @@ func (a Action) String() string {
 		return fmt.Sprintf("%s %s", a.Verb, a.Device)
 	case SetMTU:
 		return fmt.Sprintf("%s %s to %d", a.Verb, a.Device, a.MTU)
+	case SetOpenVSwitch:
+		return fmt.Sprintf("%s %s", a.Verb, strings.Join(a.Keys.Names(), ", "))
 	case SetHostname:
 		return fmt.Sprintf("%s to %q", a.Verb, a.Name)
 	}

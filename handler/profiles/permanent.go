@@ -5,6 +5,8 @@ import (
 	"maps"
 	"path"
 	"slices"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // Change is what a desired state asks of profiles, beside what nmstate has done
@@ -14,6 +16,8 @@ type Change struct {
 	Absent []Interface
 	// Hostname for the next boot; empty leaves it.
 	Hostname string
+	// OpenVSwitch is what is asked of its database.
+	OpenVSwitch state.OpenVSwitch
 }
 
 // Interface is one by its name and nmstate's type, which is empty where the
@@ -53,6 +57,9 @@ func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Act
 	}
 	if change.Hostname != "" && change.Hostname != now.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: change.Hostname})
+	}
+	if keys := change.OpenVSwitch.Forth(now.OpenVSwitch); len(keys) > 0 {
+		actions = append(actions, Action{Verb: SetOpenVSwitch, Keys: keys})
 	}
 	return append(actions, Action{Verb: Sync})
 }

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // Where NetworkManager keeps what it knows.
@@ -59,6 +61,8 @@ type Snapshot struct {
 	Devices []Device `json:"devices,omitempty"`
 	// Hostname that the next boot gets, as NetworkManager says.
 	Hostname string `json:"hostname,omitempty"`
+	// OpenVSwitch is what its database holds for the node as a whole.
+	OpenVSwitch state.Columns `json:"openVSwitch,omitempty"`
 }
 
 // Trial is the snapshot of a node with a change in place.

@@ -56,7 +56,7 @@ func (a *apply) run(ctx context.Context) error {
 	if len(h.nm.checkpoints) > 0 {
 		return fmt.Errorf("%w: %s", backend.ErrBusy, h.nm.checkpoints[0].path)
 	}
-	a.desired = withoutHostname(a.desired)
+	a.desired = a.desired.ForTrial()
 	d, err := h.planned(a.desired)
 	if err != nil {
 		return err
@@ -208,20 +208,6 @@ func (a *apply) holdDNS() {
 		h.write(profiles.DNSFile, *a.dns)
 	}
 	h.sync()
-}
-
-// withoutHostname leaves the hostname of the next boot to the proof.
-func withoutHostname(desired state.State) state.State {
-	t := desired.Tree()
-	hostname := object(t["hostname"])
-	if hostname == nil || hostname["config"] == nil {
-		return desired
-	}
-	t = without(t, "hostname")
-	if hostname = without(hostname, "config"); len(hostname) > 0 {
-		t["hostname"] = hostname
-	}
-	return state.FromTree(t)
 }
 
 // between is the time between two activations, and what may go wrong then.

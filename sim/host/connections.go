@@ -86,7 +86,7 @@ func (h *Host) erase(uuid string) {
 // readSettings is what a NetworkManager that starts knows: all profiles come
 // up, those too that were down before.
 func (h *Host) readSettings() settings {
-	s := settings{hostname: h.hostname(), ovsDB: h.settings.ovsDB, ovn: h.settings.ovn, dns: h.readDNS()}
+	s := settings{hostname: h.hostname(), dns: h.readDNS()}
 	for _, p := range h.readProfiles() {
 		if p.kind == rulesKind {
 			s.routing = p

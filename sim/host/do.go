@@ -24,8 +24,9 @@ func (b *backendPort) Profiles(ctx context.Context) (found profiles.Snapshot, er
 
 // Profiles is what NetworkManager knows now, for oracles.
 func (h *Host) Profiles() profiles.Snapshot {
-	s := profiles.Snapshot{Files: h.Files(), Hostname: h.hostname()}
+	s := profiles.Snapshot{Files: h.Files(), Hostname: h.hostname(), OpenVSwitch: h.openVSwitch()}
 	delete(s.Files, hostnameFile)
+	delete(s.Files, openVSwitchFile)
 	storage := h.storage()
 	for _, p := range h.settings.all() {
 		at := storage[p.uuid]
@@ -61,7 +62,7 @@ func (b *backendPort) Do(ctx context.Context, action profiles.Action) error {
 	}
 	return b.call(ctx, action.String(), string(action.Verb), about, func() error {
 		switch action.Verb {
-		case profiles.Write, profiles.Remove, profiles.Sync, profiles.SetMTU:
+		case profiles.Write, profiles.Remove, profiles.Sync, profiles.SetMTU, profiles.SetOpenVSwitch:
 			return b.host.doByHand(action)
 		}
 		if err := b.host.answers(ctx, b.process, answerWithin); err != nil {
@@ -85,6 +86,11 @@ func (h *Host) doByHand(action profiles.Action) error {
 		h.remove(action.Path)
 	case profiles.Sync:
 		h.sync()
+	case profiles.SetOpenVSwitch:
+		if err := h.full(); err != nil {
+			return err
+		}
+		h.writeOpenVSwitch(action.Keys)
 	case profiles.SetMTU:
 		if !h.SetMTU(action.Device, action.MTU) {
 			return gone("device %s", action.Device)

@@ -39,6 +39,11 @@ func (h *Host) Picture() []string {
 	for _, domain := range h.SearchDomains() {
 		lines = append(lines, "dns search "+domain)
 	}
+	for column, values := range h.openVSwitch() {
+		for key, value := range values {
+			lines = append(lines, fmt.Sprintf("openvswitch %s:%s %s", column, key, value))
+		}
+	}
 	slices.Sort(lines)
 	return lines
 }

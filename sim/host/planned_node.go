@@ -196,8 +196,6 @@ func (d *plan) node() {
 		// A trial in memory takes no hostname for the next boot.
 		d.running = text(hostname["running"])
 	}
-	d.settings.ovsDB = mergedDB(d.settings.ovsDB, object(t["ovs-db"]))
-	d.settings.ovn = mergedMappings(d.settings.ovn, object(t["ovn"]))
 	d.rules()
 }
 
@@ -284,47 +282,4 @@ func covers(wanted, have tree) bool {
 		}
 	}
 	return true
-}
-
-// mergedDB: a key that is null goes.
-func mergedDB(base, over tree) tree {
-	if over == nil {
-		return base
-	}
-	result := tree{}
-	for _, section := range []string{"external_ids", "other_config"} {
-		kept := tree{}
-		for _, from := range []tree{object(base[section]), object(over[section])} {
-			for key, value := range from {
-				if value == nil {
-					delete(kept, key)
-				} else {
-					kept[key] = text(value)
-				}
-			}
-		}
-		result[section] = kept
-	}
-	return result
-}
-
-func mergedMappings(base, over tree) tree {
-	if over == nil {
-		return base
-	}
-	bridges := map[string]string{}
-	for _, from := range []tree{base, over} {
-		for _, m := range objects(from["bridge-mappings"]) {
-			if text(m["state"]) == "absent" {
-				delete(bridges, text(m["localnet"]))
-			} else {
-				bridges[text(m["localnet"])] = text(m["bridge"])
-			}
-		}
-	}
-	var mappings []any
-	for _, net := range sortedKeys(bridges) {
-		mappings = append(mappings, tree{"localnet": net, "bridge": bridges[net]})
-	}
-	return tree{"bridge-mappings": mappings}
 }

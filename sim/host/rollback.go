@@ -43,7 +43,7 @@ func (h *Host) restore(c *trial) {
 // brings none back that was not active.
 func (h *Host) restoreProfiles(c *trial) settings {
 	now, s := h.settings, c.settings
-	s.hostname, s.ovsDB, s.ovn = now.hostname, now.ovsDB, now.ovn
+	s.hostname = now.hostname
 	at := h.storage()
 	for _, was := range c.settings.all() {
 		if was.bare {

@@ -20,8 +20,6 @@ type settings struct {
 	routing *profile
 	// hostname of the next boot.
 	hostname string
-	ovsDB    tree
-	ovn      tree
 }
 
 // profile is NetworkManager's connection profile of one interface. It is never changed.

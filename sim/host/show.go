@@ -42,12 +42,7 @@ func (h *Host) document() tree {
 		"dns-resolver": tree{"config": h.resolverConfig(), "running": resolver(h.NameServers(), h.SearchDomains(), texts(h.settings.dns["options"]))},
 		"hostname":     tree{"config": h.settings.hostname, "running": h.kernel.hostname},
 	}
-	if h.settings.ovsDB != nil {
-		document["ovs-db"] = h.settings.ovsDB
-	}
-	if h.settings.ovn != nil {
-		document["ovn"] = h.settings.ovn
-	}
+	h.showOpenVSwitch(document)
 	return document
 }
 

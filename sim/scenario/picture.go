@@ -20,6 +20,7 @@ import (
 //	rule [from CIDR] [to CIDR] table N priority N
 //	dns server ADDRESS
 //	dns search DOMAIN
+//	openvswitch COLUMN:KEY VALUE
 //
 // TYPE is nmstate's. Left out are the loopback, link-local addresses, and
 // routes that follow from an address or that the kernel keeps for itself.

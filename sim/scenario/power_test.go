@@ -39,7 +39,12 @@ var kindsOfChange = map[string]kindOfChange{
 	},
 	"an MTU":  {state: `interfaces: [{name: eth1, type: ethernet, state: up, mtu: 1400}]`, there: "link eth1 mtu 1400"},
 	"a route": {state: `routes: {config: [{destination: 198.51.100.0/24, next-hop-address: 192.0.2.1, next-hop-interface: eth0, metric: 150}]}`, there: "route 198.51.100.0/24 via 192.0.2.1 dev eth0"},
-	"DNS":     {state: `dns-resolver: {config: {server: [192.0.2.1], search: [example.net]}}`, there: "dns search example.net"},
+	"Open vSwitch's database": {
+		before: `ovs-db: {external_ids: {count: "3", kept: "1"}}`,
+		state:  `{ovs-db: {external_ids: {count: "4", new: "1", kept: null}}, ovn: {bridge-mappings: [{localnet: a, bridge: br-a}]}}`,
+		there:  "openvswitch external_ids:new 1", gone: "openvswitch external_ids:count 3",
+	},
+	"DNS": {state: `dns-resolver: {config: {server: [192.0.2.1], search: [example.net]}}`, there: "dns search example.net"},
 }
 
 func policyOf(name, state, more string) string {

@@ -27,6 +27,8 @@ func (b *Backend) Do(ctx context.Context, action profiles.Action) error {
 			return b.disk.remove(action.Path)
 		case profiles.Sync:
 			return b.disk.sync()
+		case profiles.SetOpenVSwitch:
+			return b.disk.writeOpenVSwitch(ctx, action.Keys)
 		case profiles.SetMTU:
 			return setMTU(action.Device, action.MTU)
 		}

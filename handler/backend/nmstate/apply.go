@@ -35,6 +35,9 @@ func (b *Backend) Apply(ctx context.Context, desired state.State, rollbackAfter 
 
 // applyHeld applies while it keeps the next boot's global DNS as it was.
 func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
+	if err := b.refuseOpenVSwitch(ctx, desired); err != nil {
+		return "", nil, err
+	}
 	forChild, foreign, err := b.absences(ctx, m, desired)
 	if err != nil {
 		return "", nil, err
@@ -106,8 +109,8 @@ func (b *Backend) runChild(ctx context.Context, desired state.State, rollbackAft
 		path: b.options.Executable,
 		args: []string{"apply", "--rollback-after", rollbackAfter.String()},
 		// nmstate ignores the next boot's hostname in memory-only mode, and then
-		// misses it when it verifies.
-		stdin:  desired.WithoutConfiguredHostname().JSON(),
+		// misses it when it verifies; Open vSwitch's database it writes at once.
+		stdin:  desired.ForTrial().JSON(),
 		stderr: b.options.Logs,
 	}
 	if b.options.Logs != nil {

@@ -12,6 +12,9 @@ import (
 
 func retrieve() (string, error) { return library.New().RetrieveNetState() }
 
+// validate checks a state as an apply does before it changes anything.
+func validate(desired, current string) error { return library.New().ValidateNetState(desired, current) }
+
 // applyUncommitted is a trial: its profiles are in /run, and go with the
 // checkpoint or with the power.
 func applyUncommitted(desired string, rollbackAfter time.Duration, logs io.Writer) error {

@@ -42,6 +42,9 @@ func (b *Backend) Profiles(ctx context.Context) (found profiles.Snapshot, err er
 	if err == nil {
 		found.Files, err = b.disk.files()
 	}
+	if err == nil {
+		found.OpenVSwitch, err = b.disk.openVSwitchIfThere(ctx)
+	}
 	if err != nil {
 		return profiles.Snapshot{}, fmt.Errorf("reading the profiles: %w", err)
 	}

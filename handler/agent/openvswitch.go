@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// openVSwitchWindow is how long the guards have, all together, to pass once more. The
+// checkpoint lives longer.
+const openVSwitchWindow = 5 * time.Second
+
+// guardOpenVSwitch asks the guards once more where the change has written into
+// Open vSwitch's database. That is on the disk at once, so no trial has it, and
+// the guards have passed without. The checkpoint is still there to go back by.
+func (a *Agent) guardOpenVSwitch(ctx context.Context, entry journal.Entry, now profiles.Snapshot, change profiles.Change) error {
+	if change.OpenVSwitch.IsEmpty() {
+		return nil
+	}
+	if left := change.OpenVSwitch.Forth(now.OpenVSwitch).Names(); len(left) > 0 {
+		return fmt.Errorf("the database of Open vSwitch has not taken %s", strings.Join(left, ", "))
+	}
+	windowCtx, cancel := deadline.After(ctx, a.Clock, openVSwitchWindow)
+	defer cancel()
+	for _, guard := range entry.Transaction.Guards {
+		if guard == txn.Confirm {
+			continue
+		}
+		interval, attempt := pace(entry.Transaction.Change, guard)
+		if err := probe.Until(windowCtx, a.Clock, a.Prober, guard, interval, attempt); err != nil {
+			return fmt.Errorf("with what Open vSwitch's database was given: %w", err)
+		}
+	}
+	return nil
+}
+
+// openVSwitchBack needs nothing of what was tried: the change says what it may
+// have written, and the journal what was there.
+func openVSwitchBack(entry journal.Entry, now profiles.Snapshot) []profiles.Action {
+	if change, err := changeOf(entry); err == nil {
+		return profiles.OpenVSwitchBack(hadOpenVSwitch(entry), now, change)
+	}
+	return nil // An unreadable change has written nothing.
+}
+
+func openVSwitchDifferences(entry journal.Entry, now profiles.Snapshot) []string {
+	if change, err := changeOf(entry); err == nil {
+		return profiles.OpenVSwitchDifferences(hadOpenVSwitch(entry), now, change)
+	}
+	return nil
+}
+
+// hadOpenVSwitch is what the database held before. A handler of before this was
+// held out of trials has it in the report alone.
+func hadOpenVSwitch(entry journal.Entry) state.Columns {
+	if entry.Profiles.OpenVSwitch != nil {
+		return entry.Profiles.OpenVSwitch
+	}
+	before, err := state.Parse(entry.Before)
+	if err != nil {
+		return nil
+	}
+	return before.Columns()
+}
