@@ -221,29 +221,50 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	return nil
 }
 
-// ours finds the checkpoint of an entry: the one it names, otherwise (the
-// process was killed before it could write the name down) the one that was
-// made after the journal was opened and lives as long as ours does.
+// ours finds the checkpoint of an entry. ErrGone: it is not alive, whatever another
+// NetworkManager has made since, which counts its checkpoints anew.
 func (a *Agent) ours(ctx context.Context, entry journal.Entry) (backend.Checkpoint, error) {
 	pending, err := a.Backend.Pending(ctx)
 	if err != nil {
 		return "", err
 	}
+	instance, err := a.Backend.Instance(ctx)
+	if err != nil {
+		return "", err
+	}
+	boot, err := a.Boot.ID()
+	if err != nil {
+		return "", err
+	}
+	now, err := a.Boot.Elapsed()
+	if err != nil {
+		return "", err
+	}
 	for _, p := range pending {
-		named := entry.Transaction.Checkpoint != "" && string(p.Checkpoint) == entry.Transaction.Checkpoint
-		unnamed := entry.Transaction.Checkpoint == "" && p.CreatedBoot >= entry.ArmedBoot &&
-			livesLike(p.RollbackAfter, entry.Transaction.Change.RollbackAfter())
-		if named || unnamed {
+		if instance == entry.Instance && boot == entry.BootID && isOurs(p, entry, now) {
 			return p.Checkpoint, nil
 		}
 	}
 	return "", backend.ErrGone
 }
 
-// livesLike tells whether a checkpoint may be one of ours: NetworkManager counts
-// its life from when it was made, nmstate renews it at each step of an apply, so it
-// grows (the backend's contract has the bounds).
-func livesLike(life, ours time.Duration) bool { return ours <= life && life <= ours+ours/2 }
+// isOurs tells whether a checkpoint is the one that an entry names. Where it names
+// none, the process was killed before it could write the name down: then it is the
+// one that was made after the journal was opened and lives as long as ours can.
+func isOurs(p backend.Pending, entry journal.Entry, now time.Duration) bool {
+	if name := entry.Transaction.Checkpoint; name != "" {
+		return string(p.Checkpoint) == name
+	}
+	return p.CreatedBoot >= entry.ArmedBoot && livesLike(p, entry.Transaction.Change.RollbackAfter(), now)
+}
+
+// livesLike tells whether a checkpoint has the life of one of ours. NetworkManager
+// counts that from when the checkpoint was made, and nmstate renews it during an
+// apply: it grows by the checkpoint's age at the last renewal, and by no more.
+func livesLike(p backend.Pending, ours, now time.Duration) bool {
+	const rounding = 2 * time.Second // The life and the age are rounded up to whole seconds.
+	return ours <= p.RollbackAfter && p.RollbackAfter <= ours+(now-p.CreatedBoot)+rounding
+}
 
 // lost tells whether the entry's checkpoint died with its NetworkManager or
 // with the boot.

@@ -56,9 +56,6 @@ func (a *Agent) forgotten(entry journal.Entry) bool {
 // NetworkManager does not say. One that is taken for gone takes the change with
 // it when it expires, though the change was told as committed.
 func (a *Agent) alive(ctx context.Context, entry journal.Entry) (alive, known bool) {
-	if _, err := a.Backend.Instance(ctx); err != nil {
-		return false, false
-	}
 	_, err := a.ours(ctx, entry)
 	return err == nil, err == nil || errors.Is(err, backend.ErrGone)
 }

@@ -18,7 +18,9 @@ type Pending struct {
 	// CreatedBoot is the time since boot at which it was made (NetworkManager
 	// stamps it with CLOCK_BOOTTIME).
 	CreatedBoot time.Duration
-	// RollbackAfter is its timeout; zero means that it never expires.
+	// RollbackAfter is its timeout, counted from CreatedBoot; zero means that it never
+	// expires. That of a trial is what Apply was given, in whole seconds, and
+	// when it was renewed as much more as the checkpoint was old then.
 	RollbackAfter time.Duration
 }
 

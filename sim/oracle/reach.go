@@ -9,7 +9,8 @@ import (
 // reach: no node stays cut off from its gateway or the API server by our change
 // for longer than the checkpoint's life and a margin (design §6). What a node
 // reached before a change it reaches again by then, unless something else has
-// been at work since; then the time begins anew when that is over.
+// been at work since; then the time begins anew when that is over. So it does when
+// the apply is done: nmstate gives the checkpoint its life anew then.
 type reach struct{ owed map[string]*debt }
 
 // debt is what a node must reach again.
@@ -28,19 +29,27 @@ func newReach() *reach { return &reach{owed: map[string]*debt{}} }
 func (*reach) Name() string { return "reach" }
 
 func (r *reach) Observe(f *Facts, e Event) error {
-	if _, made := e.What.(CheckpointMade); !made {
-		return nil
-	}
 	t := f.Node(e.Node).Trial
-	if t == nil || t.Made != e.At {
-		return nil
+	switch e.What.(type) {
+	case CheckpointMade:
+		if t != nil && t.Made == e.At {
+			r.begin(f, e, t)
+		}
+	case Applied:
+		if d := r.owed[e.Node]; d != nil && t != nil && t.Applied == e.At {
+			d.due = max(d.due, e.At+t.Life+reachMargin)
+		}
 	}
+	return nil
+}
+
+func (r *reach) begin(f *Facts, e Event, t *Trial) {
 	d := r.owed[e.Node]
 	if t.dropsGuards() {
 		if d != nil {
 			d.targets = nil // What it cuts is wanted, and what was owed may be among it.
 		}
-		return nil
+		return
 	}
 	if d == nil {
 		d = &debt{}
@@ -56,7 +65,6 @@ func (r *reach) Observe(f *Facts, e Event) error {
 	}
 	d.due = e.At + t.Life + reachMargin
 	r.look(f, e.Node, d)
-	return nil
 }
 
 // look comes back when it is due.

@@ -27,6 +27,18 @@ func TestReach(t *testing.T) {
 			cutting(s)
 			s.end("n1", Committed)
 		}},
+		"a slow apply that cuts the node off at its end, and is rolled back": {play: func(s *stage) {
+			s.trySlowly("n1", change(gateway), 2*time.Minute)
+			s.hosts["n1"].cut = true
+			s.run(2 * time.Minute)
+			s.hosts["n1"].cut = false
+			s.end("n1", RolledBack)
+		}},
+		"a slow apply that cuts the node off at its end, and stays": {want: "still is", play: func(s *stage) {
+			s.trySlowly("n1", change(gateway), 2*time.Minute)
+			s.hosts["n1"].cut = true
+			s.end("n1", Committed)
+		}},
 		"a node that was cut off before": {play: func(s *stage) {
 			s.hosts["n1"].cut = true
 			s.try("n1", change(gateway))
