@@ -16,15 +16,21 @@ const closeRetry = 5 * time.Second
 // at once (a full disk), and tells whether it is stored. Until then nothing new
 // begins: a handler that finds the entry open takes back what was committed.
 func (a *Agent) closeJournal(ctx context.Context) bool {
-	if !a.unclosed {
-		return true
-	}
-	if err := a.Journal.Close(a.record); err != nil {
+	if err := a.storeOutcome(); err != nil {
 		logf.FromContext(ctx).Error(err, "cannot close the journal", "retry after", closeRetry)
 		return false
 	}
-	a.unclosed = false
 	return true
+}
+
+// storeOutcome closes the journal, unless it is.
+func (a *Agent) storeOutcome() error {
+	if !a.unclosed {
+		return nil
+	}
+	err := a.Journal.Close(a.record)
+	a.unclosed = err != nil
+	return err
 }
 
 // hasCommitted tells whether the last change was committed. That is told only once

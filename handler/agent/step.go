@@ -125,7 +125,7 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 		a.conclude(ctx, outcome)
 	}
 	a.unclosed = true
-	a.closeJournal(ctx)
+	_ = a.storeOutcome() // The turn that follows at once tries again, and tells.
 	a.unreported = true
 	a.inbox.setDirty(true)
 	a.poke()

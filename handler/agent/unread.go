@@ -124,9 +124,23 @@ func (a *Agent) backWithoutEntry(ctx context.Context) (string, error) {
 	}
 	again, err := a.doAll(ctx, devices)
 	if done = append(done, again...); len(done) == 0 {
-		done = []string{"NetworkManager has neither a checkpoint nor a profile of a trial, so nothing was changed"}
+		done = []string{"NetworkManager has neither a checkpoint nor a profile that hides one on disk, so nothing was changed"}
 	}
-	return strings.Join(done, ", "), err
+	if err != nil {
+		return "", err
+	}
+	if now, err = ask(ctx, a, a.Backend.Profiles); err != nil {
+		return "", err
+	}
+	return strings.Join(done, ", ") + undecided(profiles.LeftInRun(now)), nil
+}
+
+// undecided says what may be of the trial or somebody else's.
+func undecided(files []string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	return "; left until the next boot, since it may be somebody else's: " + strings.Join(bounded(files), ", ")
 }
 
 // ask NetworkManager until it answers, or until ctx ends.

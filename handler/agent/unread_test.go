@@ -156,6 +156,18 @@ func TestATrialIsTakenBackByWhatNetworkManagerHasWhereTheJournalCannotBeRead(t *
 	}
 }
 
+// What a trial made anew looks like somebody else's, so a person is told the file.
+func TestProfilesThatMayBeOfTheTrialAreNamed(t *testing.T) {
+	n := newNode(t)
+	n.host.mu.Lock()
+	n.host.layers.tried("veth1", map[string]any{"name": "veth1", "type": "veth", "state": "up"})
+	n.host.mu.Unlock()
+	n.garble("journal.json")
+	n.handler()
+	want := "left until the next boot, since it may be somebody else's: " + fileOf(profiles.RunDir, "veth1")
+	n.until("it is told", func() bool { return strings.Contains(n.told(), want) })
+}
+
 func TestACheckpointThatMayBeSomebodyElsesIsLeftToEndByItself(t *testing.T) {
 	n := newNode(t)
 	n.host.trial()

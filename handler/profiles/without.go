@@ -16,7 +16,7 @@ import (
 // it would keep the addresses of what it loses.
 //
 // So what a trial has made anew stays too where the checkpoint is lost, until
-// the next boot.
+// the next boot (LeftInRun): nothing in such a profile says who made it.
 //
 // What is taken for a trial's though it is somebody else's: an edit of a profile
 // on disk that was made in memory only (nmcli connection modify --temporary).
@@ -45,6 +45,20 @@ func WithoutJournal(now Snapshot) (files, devices []Action) {
 	}
 	slices.SortStableFunc(again, func(a, b Action) int { return order(disk[a.UUID]) - order(disk[b.UUID]) })
 	return files, append(devices, again...)
+}
+
+// LeftInRun are the files in RunDir that hide none on disk, sorted: those of a trial
+// that WithoutJournal cannot tell from others'.
+func LeftInRun(now Snapshot) []string {
+	disk := now.profiles(DiskDir)
+	var found []string
+	for uuid, p := range now.profiles(RunDir) {
+		if _, hides := disk[uuid]; !hides {
+			found = append(found, p.path)
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 // shadows are the profiles in RunDir that hide a file that is on disk, by UUID.

@@ -136,3 +136,12 @@ func actionLines(actions []Action) (all []string) {
 	}
 	return all
 }
+
+// TestLeftInRun: what hides a profile on disk is taken away, the rest is only named.
+func TestLeftInRun(t *testing.T) {
+	now := drawnNode("disk eth0", "run eth0 shadow=disk:eth0.nmconnection", "run veth1", "run br0 type=bridge", "run lo generated=true")
+	want := []string{RunDir + "/br0.nmconnection", RunDir + "/veth1.nmconnection"}
+	if diff := cmp.Diff(want, LeftInRun(now)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
