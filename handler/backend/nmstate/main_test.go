@@ -165,9 +165,6 @@ func enterRoot(root string) error {
 		return err
 	}
 	keep := []string{"/dev", here, filepath.Dir(executable), os.TempDir()}
-	if root := os.Getenv(openVSwitchRoot); root != "" {
-		keep = append(keep, root)
-	}
 	if revert := os.Getenv("NMSTATE_REVERT"); revert != "" {
 		keep = append(keep, filepath.Dir(filepath.Dir(revert)))
 	}
