@@ -22,6 +22,13 @@ func said(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
+func TestEveryKindOfLineThatIsDocumentedCanBeChosen(t *testing.T) {
+	out, err := said(t, "-seed", "1", "-trace-kinds", "event,turn,activation")
+	if err != nil || !strings.Contains(out, " event ") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
 func TestWrongUsageIsToldApartFromABrokenRule(t *testing.T) {
 	for _, args := range []string{
 		"", "-seed 1 -seeds 2", "-shrink", "-seeds 2 -workers 0", "-flood", "7", "-coverage -seed 1", "-run there/is/none.json", "-seeds 1 -rule none", "-seeds 1 -arm none", "-seed 1 -trace-kinds foo",

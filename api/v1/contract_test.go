@@ -75,7 +75,7 @@ func describes(t *testing.T, api client.Client) {
 	for name, c := range map[string]struct{ short, columns []string }{
 		"nodenetworkconfigurationpolicies":   {[]string{"nncp"}, []string{"Status", "Reason", "Nodes", "Age", "Message"}},
 		"nodenetworkconfigurationenactments": {[]string{"nnce"}, []string{"Status", "Status Age", "Reason", "Node", "Policy", "Message"}},
-		"nodenetworkstates":                  {[]string{"nns"}, []string{"Managed", "Available", "Drift", "Failing", "Changed"}},
+		"nodenetworkstates":                  {[]string{"nns"}, []string{"Managed", "Available", "Drift", "Failing", "Phase", "Changed"}},
 		"nmstates":                           {nil, []string{"Status", "Reason"}},
 	} {
 		crd := definition(t.Context(), t, api, name)

@@ -119,7 +119,8 @@ const (
 	TransactionSuperseded TransactionResult = "Superseded"
 )
 
-// Transaction is the running transaction of a node, or its last one.
+// Transaction is the running transaction of a node, or its last one. One that runs is
+// told once it has run for two seconds, or asks a person for confirmation.
 type Transaction struct {
 	// Generation of the NodeNetworkState that it enforces.
 	Generation int64 `json:"generation"`
@@ -143,12 +144,19 @@ type Transaction struct {
 	// the state is malformed).
 	// +optional
 	Final bool `json:"final,omitempty"`
-	// Message is the failure in one line: step, object, cause.
+	// Message is the failure in one line: step, object, cause. While the
+	// transaction runs it says what a person has to do, or why it is taken back.
 	// +optional
 	Message string `json:"message,omitempty"`
 	// GuardedBy lists the probes that had to pass.
 	// +optional
 	GuardedBy []string `json:"guardedBy,omitempty"`
+	// WaitingFor lists what has not passed yet in phase Probing: probes, and
+	// "desired-state" (the node has what was asked for), "foreign" (nothing of
+	// others is lost) and "confirm" (a person).
+	// +optional
+	// +listType=atomic
+	WaitingFor []string `json:"waitingFor,omitempty"`
 	// Differences that a rollback left behind, one line each.
 	// +optional
 	Differences []string `json:"differences,omitempty"`
@@ -178,7 +186,7 @@ type NodeNetworkStateStatus struct {
 	// AppliedSources are the policies of the last committed desired state.
 	// +optional
 	AppliedSources []Source `json:"appliedSources,omitempty"`
-	// Transaction that runs, or ran last.
+	// Transaction that runs, or ran last. A quick one is told when it has ended.
 	// +optional
 	Transaction *Transaction `json:"transaction,omitempty"`
 	// Drift is what is not as it was brought to, at most 100 leaves.
@@ -223,6 +231,7 @@ type NodeNetworkStateStatus struct {
 // +kubebuilder:printcolumn:name="Available",type="string",JSONPath=".status.conditions[?(@.type==\"Available\")].status",description="Whether the node's network is read and reported"
 // +kubebuilder:printcolumn:name="Drift",type="string",JSONPath=".status.conditions[?(@.type==\"Drifted\")].status",description="Whether something is not as it was brought to"
 // +kubebuilder:printcolumn:name="Failing",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"
+// +kubebuilder:printcolumn:name="Phase",type="string",priority=1,JSONPath=".status.transaction.phase",description="Where the change that runs stands, Idle while none does"
 // +kubebuilder:printcolumn:name="Changed",type="date",JSONPath=".status.lastSuccessfulUpdateTime",description="Age of the last change"
 type NodeNetworkState struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -1106,6 +1106,11 @@ func (in *Transaction) DeepCopyInto(out *Transaction) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.WaitingFor != nil {
+		in, out := &in.WaitingFor, &out.WaitingFor
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Differences != nil {
 		in, out := &in.Differences, &out.Differences
 		*out = make([]string, len(*in))

@@ -92,6 +92,7 @@ type NodeNetworkConfigurationEnactmentList struct {
 // +kubebuilder:printcolumn:name="Available",type="string",JSONPath=".status.conditions[?(@.type==\"Available\")].status",description="Whether the node's network is read and reported"
 // +kubebuilder:printcolumn:name="Drift",type="string",JSONPath=".status.conditions[?(@.type==\"Drifted\")].status",description="Whether something is not as it was brought to"
 // +kubebuilder:printcolumn:name="Failing",type="string",priority=1,JSONPath=".status.conditions[?(@.type==\"Failing\")].status",description="Whether the last enforcement failed"
+// +kubebuilder:printcolumn:name="Phase",type="string",priority=1,JSONPath=".status.transaction.phase",description="Where the change that runs stands, Idle while none does"
 // +kubebuilder:printcolumn:name="Changed",type="date",JSONPath=".status.lastSuccessfulUpdateTime",description="Age of the last change"
 type NodeNetworkState struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -26,6 +26,10 @@ type memory struct {
 	state      *v1.NodeNetworkState
 	// drift is what was last told about drift.
 	drift v1.NodeNetworkStateStatus
+	// transaction is what was last seen of the node's, once seen: who has just
+	// begun to look does not know what others were told.
+	transaction *v1.Transaction
+	seen        bool
 	// readsReports: what the node's next report says matters to some policy.
 	readsReports atomic.Bool
 }

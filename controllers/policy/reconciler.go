@@ -90,6 +90,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		if err != nil {
 			return reconcile.Result{}, fmt.Errorf("reading what node %s should be: %w", node, err)
 		}
+		r.tellTransaction(m, gathered)
 		r.tellDrift(m, gathered)
 		decision := desired.Decide(gathered.input)
 		if decision.Empty() {

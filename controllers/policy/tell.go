@@ -125,6 +125,33 @@ func (r *Reconciler) tellDrift(m *memory, g *gathered) {
 	m.drift = v1.NodeNetworkStateStatus{Drift: status.Drift, AppliedSources: status.AppliedSources}
 }
 
+// tellTransaction records that a change takes its time, and its end, on the
+// NodeNetworkState.
+func (r *Reconciler) tellTransaction(m *memory, g *gathered) {
+	if g.state == nil {
+		return
+	}
+	before, seen := m.transaction, m.seen
+	m.transaction, m.seen = g.state.Status.Transaction.DeepCopy(), true
+	if !seen || r.Events == nil {
+		return
+	}
+	for _, e := range desired.TransactionEvents(before, m.transaction) {
+		var related client.Object = g.node
+		if policy := g.policies[e.Policy]; policy != nil {
+			related = policy // Else the events of one policy count as those of another.
+		}
+		r.Events.Eventf(g.state, related, eventType(e), e.Reason, "Configure", "%s", e.Message)
+	}
+}
+
+func eventType(e desired.Event) string {
+	if e.Warning {
+		return corev1.EventTypeWarning
+	}
+	return corev1.EventTypeNormal
+}
+
 func (r *Reconciler) record(g *gathered, events []desired.Event) {
 	if r.Events == nil {
 		return
@@ -134,10 +161,6 @@ func (r *Reconciler) record(g *gathered, events []desired.Event) {
 		if policy == nil {
 			continue // It is gone, and nobody would look there.
 		}
-		kind := corev1.EventTypeNormal
-		if e.Warning {
-			kind = corev1.EventTypeWarning
-		}
-		r.Events.Eventf(policy, g.node, kind, e.Reason, "Configure", "%s", e.Message)
+		r.Events.Eventf(policy, g.node, eventType(e), e.Reason, "Configure", "%s", e.Message)
 	}
 }

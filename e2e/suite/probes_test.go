@@ -5,11 +5,13 @@ package suite
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -99,6 +101,73 @@ spec:
 		Expect(applies(n)).To(Equal(before))
 	}, SpecTimeout(specTimeout))
 })
+
+var _ = Describe("A change that takes its time", func() {
+	It("is in the node's state with what it waits for, is told when it begins to wait and when it has ended, and then writes nothing", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, probedBridge("  probes: [{type: tcp, target: \"192.0.2.1:81\", timeoutSeconds: 8}]\n"))
+		var running *v1.NodeNetworkState
+		Eventually(ctx, func(g Gomega) {
+			nns, err := f.nodeState(ctx, n.Name)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(nns.Status.Transaction).NotTo(BeNil())
+			g.Expect(nns.Status.Transaction.Phase).To(Equal(string(txn.Probing)))
+			g.Expect(nns.Status.Transaction.WaitingFor).To(ContainElement("tcp 192.0.2.1:81"))
+			running = nns
+		}).Should(Succeed())
+		Expect(running.Status.Transaction).To(And(HaveField("Policy", "bridge"), HaveField("Generation", running.Generation)))
+		Expect(running.Status.Transaction.Since.IsZero()).To(BeFalse())
+		Expect(running.Status.Transaction.GuardedBy).To(ContainElements("api-server", "tcp 192.0.2.1:81"))
+		got := f.awaitEnactment(ctx, n.Name, "bridge", enactmentFailed)
+		Expect(said(got.Status.Conditions, v1.EnactmentFailing)).To(ContainSubstring("192.0.2.1:81: connection refused"))
+		f.awaitStateEvents(ctx, n.Name,
+			"ChangeWaiting Normal the change for policy bridge has run since .* and is in phase .*",
+			"ChangeEnded Warning the change for policy bridge, begun at .*, has ended as RolledBack: probing for 8s: tcp 192.0.2.1:81: connection refused")
+		ended := f.awaitNothingRuns(ctx, n)
+		Expect(ended.Status.Transaction.WaitingFor).To(BeEmpty())
+		Consistently(ctx, func() (string, error) {
+			nns, err := f.nodeState(ctx, n.Name)
+			return nns.ResourceVersion, err
+		}, 3*time.Second).Should(Equal(ended.ResourceVersion))
+	}, SpecTimeout(specTimeout))
+
+	It("is taken back in its time where the API server cannot be told of it", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, cutOffPolicy())
+		Eventually(ctx, func(g Gomega) {
+			log, err := os.ReadFile(n.LogPath("handler"))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(log)).To(ContainSubstring("the running change cannot be reported now"))
+		}).Should(Succeed())
+		f.awaitAsBefore(ctx, n)
+		got := f.awaitEnactment(ctx, n.Name, "cut-off", enactmentFailed)
+		Expect(said(got.Status.Conditions, v1.EnactmentFailing)).To(HavePrefix(fmt.Sprintf("probing for %ds: ", window)))
+	}, SpecTimeout(specTimeout))
+})
+
+// awaitStateEvents waits for exactly one event each about a change, of the node's
+// NodeNetworkState.
+func (f *fleet) awaitStateEvents(ctx context.Context, node string, want ...string) {
+	GinkgoHelper()
+	Eventually(ctx, func(g Gomega) {
+		var events corev1.EventList
+		g.Expect(f.Client.List(ctx, &events)).To(Succeed())
+		var got []string
+		for _, e := range events.Items {
+			if e.InvolvedObject.Kind == "NodeNetworkState" && e.InvolvedObject.Name == node && strings.HasPrefix(e.Reason, "Change") {
+				g.Expect(e.Series).To(BeNil(), "told once")
+				got = append(got, e.Reason+" "+e.Type+" "+e.Message)
+			}
+		}
+		var matchers []any
+		for _, one := range want {
+			matchers = append(matchers, MatchRegexp("^"+one+"$"))
+		}
+		g.Expect(got).To(ConsistOf(matchers...))
+	}).Should(Succeed())
+}
 
 var _ = Describe("A change that a person must confirm", func() {
 	It("waits, says how to confirm it, and is committed when it is confirmed", func(ctx SpecContext) {

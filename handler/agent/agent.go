@@ -86,8 +86,8 @@ type Agent struct {
 	// blind is what cannot be read of what it left.
 	left  *journal.Entry
 	blind blind
-	// asked is what was told about the wait for a person.
-	asked asked
+	// telling is what others were told of the running transaction.
+	telling telling
 	// unreported: the record holds an outcome that the API server was not told.
 	unreported bool
 	// unclosed: the journal still holds the transaction that has ended.
@@ -137,6 +137,7 @@ func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 		a.reportMeanwhile(ctx)
 		return reconcile.Result{RequeueAfter: recoverPoll}, nil
 	}
+	a.hear(ctx)
 	a.drain(ctx)
 	if a.machine.Running() {
 		if err := a.checkWanted(ctx); err != nil {
@@ -145,11 +146,12 @@ func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 		if a.machine.AwaitsConfirmation() {
 			a.awaitConfirmation(ctx)
 		}
+		wait := a.tellRunning(ctx)
 		if a.machine.WaitsToUndo() {
 			// Mostly for NetworkManager, which may stay away: that is to be told.
-			return a.reportMeanwhile(ctx), nil
+			a.reportMeanwhile(ctx)
 		}
-		return reconcile.Result{RequeueAfter: a.untilTick()}, nil
+		return reconcile.Result{RequeueAfter: soonest(a.untilTick(), wait)}, nil
 	}
 	return a.idle(ctx)
 }

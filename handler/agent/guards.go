@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -22,10 +21,8 @@ const (
 	confirmTimeout = 5 * time.Minute
 	// httpAttempt is more than probeAttempt: a server that works may think.
 	httpAttempt = 5 * time.Second
-	// askAttempt bounds each talk with the API server while a person is waited
-	// for, askInterval is the time until one that failed is tried again.
-	askAttempt  = 2 * time.Second
-	askInterval = 10 * time.Second
+	// askAttempt bounds each look for the confirmation.
+	askAttempt = 2 * time.Second
 )
 
 // guarded adds to a change what shall guard it.
@@ -65,14 +62,6 @@ func pace(change txn.Change, name string) (interval, attempt time.Duration) {
 	return interval, attempt
 }
 
-// asked is what was said about the wait for a person.
-type asked struct {
-	// about is the end of the wait that was told: another wait has another one.
-	about time.Time
-	// again is when a report that failed is tried again.
-	again time.Time
-}
-
 // awaitConfirmation is the part of a turn in which only a person is waited for.
 // Every other guard has passed, so the API server can mostly be reached; where
 // it cannot, no turn waits long for it.
@@ -91,12 +80,8 @@ func (a *Agent) awaitConfirmation(ctx context.Context) {
 		return
 	}
 	a.stepIfUnwanted(ctx, nns)
-	switch {
-	case !a.machine.AwaitsConfirmation():
-	case confirms(nns, a.machine.Change):
+	if a.machine.AwaitsConfirmation() && confirms(nns, a.machine.Change) {
 		a.step(ctx, txn.Confirmed{})
-	default:
-		a.ask(shortCtx, nns)
 	}
 }
 
@@ -105,29 +90,6 @@ func (a *Agent) awaitConfirmation(ctx context.Context) {
 func confirms(nns *v1.NodeNetworkState, change txn.Change) bool {
 	generation, err := strconv.ParseInt(nns.Annotations[v1.ConfirmAnnotation], 10, 64)
 	return err == nil && change.Generation <= generation && generation <= nns.Generation
-}
-
-// ask reports once that a person is waited for, and how to confirm. Of the
-// trial itself nothing is reported: it may not last.
-func (a *Agent) ask(ctx context.Context, nns *v1.NodeNetworkState) {
-	now, until := a.Clock.Now(), a.machine.Until
-	if a.asked.about.Equal(until) || now.Before(a.asked.again) {
-		return
-	}
-	a.asked.again = now.Add(askInterval)
-	base := a.newest(nns)
-	written := base.DeepCopy()
-	written.Status.Transaction = &v1.Transaction{
-		Generation: a.machine.Change.Generation, Phase: string(txn.Probing), Since: *reported(a.entry.Since),
-		Policy: a.machine.Change.Policy, Sources: v1.PlainSources(a.entry.Sources), GuardedBy: a.machine.Guards,
-		Message: fmt.Sprintf("waiting for confirmation until %s: %s", until.UTC().Format("15:04:05Z"), a.howToConfirm()),
-	}
-	if err := a.Client.Status().Patch(ctx, written, client.MergeFrom(base)); err != nil {
-		logf.FromContext(ctx).Info("cannot report that the change waits for confirmation", "until", until, "command", a.howToConfirm(), "cause", err.Error())
-		return
-	}
-	logf.FromContext(ctx).Info("waiting for confirmation", "until", until, "command", a.howToConfirm())
-	a.written, a.asked = written, asked{about: until}
 }
 
 // howToConfirm is the command for the object that a person wrote: the policy,

@@ -102,7 +102,7 @@ func (a *Agent) reportOnly(ctx context.Context) error {
 
 // reportMeanwhile reports what it can while the way back waits, and never
 // makes that wait for the API server.
-func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
+func (a *Agent) reportMeanwhile(ctx context.Context) {
 	const reportAttempt = 2 * time.Second
 	shortCtx, cancel := deadline.After(ctx, a.Clock, reportAttempt)
 	defer cancel()
@@ -110,7 +110,6 @@ func (a *Agent) reportMeanwhile(ctx context.Context) reconcile.Result {
 	if err := a.reportOnly(shortCtx); err != nil {
 		logf.FromContext(ctx).V(1).Info("the node cannot be reported now", "cause", err.Error())
 	}
-	return reconcile.Result{RequeueAfter: a.untilTick()}
 }
 
 // enforce begins a transaction if the desired state is not the committed one.

@@ -79,10 +79,12 @@ func (a *Agent) turnUntilIdle(ctx context.Context) bool {
 		return true
 	}
 	defer a.endTurn()
+	a.hear(ctx)
 	a.drain(ctx)
 	if a.machine.AwaitsConfirmation() {
 		a.awaitConfirmation(ctx)
 	}
+	a.tellRunning(ctx)
 	return a.machine.Running()
 }
 

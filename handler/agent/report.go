@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -69,10 +68,13 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 func (a *Agent) tellSetAside(ctx context.Context, nns *v1.NodeNetworkState) error {
 	base := a.newest(nns)
 	holds := func(c v1.Condition) bool { return c.Type == v1.StateAvailable && c.Status == metav1.ConditionTrue }
-	if !slices.ContainsFunc(base.Status.Conditions, holds) {
+	if !slices.ContainsFunc(base.Status.Conditions, holds) && !isUnderWay(base.Status.Transaction) {
 		return nil
 	}
 	written := base.DeepCopy()
+	if isUnderWay(base.Status.Transaction) {
+		written.Status.Transaction = a.record.Last.DeepCopy()
+	}
 	a.setCondition(&written.Status, v1.StateAvailable, metav1.ConditionUnknown, v1.ReasonNotManaged, "the node is not managed (spec.managed is false), so it is not reported")
 	if err := a.Client.Status().Patch(ctx, written, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("reporting that node %s is not managed: %w", a.Node, err)
@@ -93,14 +95,13 @@ func sameStatus(a, b v1.NodeNetworkStateStatus) bool {
 
 // newest is the object as we know it: our own last write may be ahead of the
 // cache, and nobody else writes the status.
-func (a *Agent) newest(nns *v1.NodeNetworkState) *v1.NodeNetworkState {
+func (a *Agent) newest(nns *v1.NodeNetworkState) *v1.NodeNetworkState { return newest(nns, a.written) }
+
+func newest(nns, ours *v1.NodeNetworkState) *v1.NodeNetworkState {
 	base := nns.DeepCopy()
-	if a.written == nil || a.written.UID != nns.UID {
-		return base
-	}
-	if newer, err := resourceversion.CompareResourceVersion(a.written.ResourceVersion, nns.ResourceVersion); err == nil && newer > 0 {
-		base.Status = *a.written.Status.DeepCopy()
-		base.ResourceVersion = a.written.ResourceVersion
+	if ours != nil && ours.UID == nns.UID && isNewer(ours, nns) {
+		base.Status = *ours.Status.DeepCopy()
+		base.ResourceVersion = ours.ResourceVersion
 	}
 	return base
 }
@@ -176,7 +177,7 @@ func policyInterfaces(nns *v1.NodeNetworkState) []string {
 // describe says what was enforced, and how the last transaction ended.
 func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) {
 	last := a.record.Last
-	status.Transaction = last.DeepCopy()
+	status.Transaction = a.transaction(status.Transaction)
 	hash := a.hashOf(nns.Spec.DesiredState)
 	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil
 	if committed := a.record.Committed; committed != nil {

@@ -34,6 +34,9 @@ func (a *Agent) step(ctx context.Context, e txn.Event) {
 		}
 	}
 	a.machine = next
+	if !before.Running() && next.Running() {
+		a.telling = telling{Telling: txn.NewTelling(a.Clock.Now())}
+	}
 	a.metrics.stepped(a.Node, before, next, e, a.Clock.Now())
 	if before.Phase != next.Phase {
 		logf.FromContext(ctx).Info("transaction", "phase", next.Phase, "from", before.Phase,
@@ -113,6 +116,9 @@ func (a *Agent) task(ctx context.Context, run func(ctx context.Context) txn.Even
 // finish records the outcome, then closes the journal.
 func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	a.tasks.stop()
+	if a.telling.cancel != nil {
+		a.telling.cancel() // The outcome is told instead.
+	}
 	a.metrics.ended(a.Node, outcome.Result, a.Clock.Now())
 	logf.FromContext(ctx).Info("transaction ended", "result", outcome.Result,
 		"generation", outcome.Change.Generation, "policy", outcome.Change.Policy, "message", outcome.Message)

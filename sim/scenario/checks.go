@@ -25,6 +25,7 @@ var checks = []form{
 	{usage: "state NODES CONDITION [REASON] [TEXT]", means: "the condition of the NodeNetworkState is True", holds: stateIs(true)},
 	{usage: "state NODES not CONDITION [REASON] [TEXT]", means: "the condition of the NodeNetworkState is False", holds: stateIs(false)},
 	{usage: "transaction NODE RESULT [TEXT]", means: "what the NodeNetworkState tells of the transaction", holds: transactionIs},
+	{usage: "waits NODE TEXT", means: "the guards that the NodeNetworkState tells are still out, separated by commas", holds: waitsFor},
 	{usage: "asked NODE", means: "the node waits for a person's confirmation", holds: isAsked},
 	{usage: "guarded ENACTMENT TEXT", means: "the probes that guarded the change, separated by commas", holds: guardedBy},
 	{usage: "rollback ENACTMENT RESULT", means: "status.rollback", holds: rollbackIs},
@@ -183,6 +184,18 @@ func transactionIs(ctx context.Context, r *run, a Args) (string, error) {
 	}
 	if (t.Phase != want && string(t.Result) != want) || !strings.Contains(t.Message, a["TEXT"]) {
 		return fmt.Sprintf("it is %s %s %q", t.Phase, t.Result, t.Message), nil
+	}
+	return "", nil
+}
+
+func waitsFor(ctx context.Context, r *run, a Args) (string, error) {
+	state, err := r.state(ctx, a["NODE"])
+	if err != nil {
+		return "", err
+	}
+	t := state.Status.Transaction
+	if t == nil || t.Phase != "Probing" || t.Generation != state.Generation || strings.Join(t.WaitingFor, ", ") != a["TEXT"] {
+		return fmt.Sprintf("generation %d, transaction %+v", state.Generation, t), nil
 	}
 	return "", nil
 }

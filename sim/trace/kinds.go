@@ -21,7 +21,11 @@ const (
 	// owner who ended it.
 	Checkpoint = "checkpoint"
 	Violation  = "violation"
-	Fail       = "fail"
+	Activation = "activation"
+	// Event is one of Kubernetes, Turn a reconcile that ended with an error.
+	Event = "event"
+	Turn  = "turn"
+	Fail  = "fail"
 )
 
 // ports are the kinds of lines that are port calls.
@@ -33,7 +37,7 @@ const call = "call"
 // Kinds are what lines can be chosen by, sorted.
 func Kinds() []string {
 	kinds := slices.Concat(ports, []string{
-		call, Fault, Start, Killed, Log, Error, Reach, Host, Policy, Node, Leader, Phase, Step, Checkpoint, Violation, Fail,
+		call, Fault, Start, Killed, Log, Error, Reach, Host, Policy, Node, Leader, Phase, Step, Checkpoint, Violation, Fail, Activation, Event, Turn,
 	})
 	slices.Sort(kinds)
 	return kinds

@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// tellAttempt bounds each attempt to tell of the running transaction.
+const tellAttempt = 2 * time.Second
+
+// telling is about the running transaction. An attempt goes on beside the turns:
+// the change may have cut the API server off, and nothing of it waits for that.
+type telling struct {
+	txn.Telling
+
+	// answer of the attempt under way; nil while there is none. Cancel ends it.
+	answer chan answer
+	cancel context.CancelFunc
+}
+
+// answer of an attempt: what was written, nil where there was nothing to write.
+type answer struct {
+	written *v1.NodeNetworkState
+	err     error
+}
+
+// tellRunning has the transaction that runs told where that is due, and returns how long
+// until it is; zero where it is not, or an attempt is under way.
+func (a *Agent) tellRunning(ctx context.Context) time.Duration {
+	now := a.Clock.Now()
+	a.telling.Telling = a.telling.See(a.machine.Progress(), now)
+	if a.Client == nil || a.telling.answer != nil {
+		return 0
+	}
+	wait, due := a.telling.Due(now)
+	if !due || wait > 0 {
+		return wait
+	}
+	a.telling.Telling = a.telling.Try(now)
+	what, ours, answers := a.running(), a.written, make(chan answer, 1)
+	attempt, cancel := deadline.After(context.WithoutCancel(ctx), a.Clock, tellAttempt)
+	a.telling.answer, a.telling.cancel = answers, cancel
+	a.Spawn(func() {
+		defer cancel()
+		written, err := a.write(attempt, what, ours)
+		answers <- answer{written, err}
+		a.poke()
+	})
+	return 0
+}
+
+// hear takes the answer of the last attempt, if it is there.
+func (a *Agent) hear(ctx context.Context) {
+	select {
+	case got := <-a.telling.answer:
+		a.telling.answer = nil
+		switch {
+		case got.err != nil && !a.machine.Running():
+			return // It has ended meanwhile, which is reported instead.
+		case got.err != nil:
+			logf.FromContext(ctx).Info("the running change cannot be reported now", "phase", a.telling.Tried.Phase, "waitingFor", a.telling.Tried.Waiting, "cause", got.err.Error())
+			return
+		case got.written != nil && isNewer(got.written, a.written):
+			a.written = got.written
+		}
+		a.telling.Telling = a.telling.Told()
+	default:
+	}
+}
+
+// write brings status.transaction up to date. Where somebody has written the object
+// since, it fails: an outcome that was reported meanwhile must stay.
+func (a *Agent) write(ctx context.Context, what *v1.Transaction, ours *v1.NodeNetworkState) (*v1.NodeNetworkState, error) {
+	nns, err := a.nodeState(ctx)
+	if err != nil || nns == nil || !managed(nns) {
+		return nil, err
+	}
+	base := newest(nns, ours)
+	if equality.Semantic.DeepEqual(base.Status.Transaction, what) {
+		return nil, nil
+	}
+	written := base.DeepCopy()
+	written.Status.Transaction = what
+	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	if err := a.Client.Status().Patch(ctx, written, patch); err != nil {
+		return nil, err
+	}
+	return written, nil
+}
+
+// running is the transaction that runs, as it is reported. Of the trial's state
+// nothing is: it may not last.
+func (a *Agent) running() *v1.Transaction {
+	now, change := a.machine.Progress(), a.machine.Change
+	t := &v1.Transaction{
+		Generation: change.Generation, Phase: string(now.Phase), Since: *reported(a.entry.Since),
+		Policy: change.Policy, Sources: v1.PlainSources(a.entry.Sources), GuardedBy: a.machine.Guards, WaitingFor: now.Waiting,
+	}
+	if last := a.record.Last; last != nil && last.Generation == change.Generation {
+		t.Attempts = last.Attempts
+	}
+	switch {
+	case a.machine.AwaitsConfirmation():
+		t.Message = fmt.Sprintf("waiting for confirmation until %s: %s", a.machine.Until.UTC().Format("15:04:05Z"), a.howToConfirm())
+	case a.machine.Cause != nil:
+		t.Message = shortened("taking the change back: " + a.machine.Cause.Message)
+	case len(a.entry.Correction) > 0:
+		t.Message = shortened("putting right what has drifted: " + strings.Join(a.entry.Correction, ", "))
+	}
+	return t
+}
+
+// transaction to report: the one that runs once others may know of it, otherwise
+// the last one. What an earlier process left stays as it was told until it is
+// taken on.
+func (a *Agent) transaction(reportedLast *v1.Transaction) *v1.Transaction {
+	switch {
+	case a.machine.Running() && a.telling.IsTried():
+		return a.running()
+	case a.left != nil && isUnderWay(reportedLast) && reportedLast.Since.Equal(reported(a.left.Since)):
+		return reportedLast
+	}
+	return a.record.Last.DeepCopy()
+}
+
+func isUnderWay(t *v1.Transaction) bool { return t != nil && t.Phase != string(txn.Idle) }
+
+// isNewer tells whether an object is a newer one than another of the same name,
+// which may be nil.
+func isNewer(object, than *v1.NodeNetworkState) bool {
+	if than == nil || than.UID != object.UID {
+		return true
+	}
+	newer, err := resourceversion.CompareResourceVersion(object.ResourceVersion, than.ResourceVersion)
+	return err == nil && newer > 0
+}
