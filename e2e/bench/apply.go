@@ -19,8 +19,10 @@ type sample struct {
 	bare bareTimes
 	// unverified is the bare apply without libnmstate's verification.
 	unverified bareTimes
-	policy     time.Duration
-	steps      []time.Duration
+	// volatile is the bare apply in memory only.
+	volatile bareTimes
+	policy   time.Duration
+	steps    []time.Duration
 }
 
 // steps are the parts of a policy's time, in order: up to the phase that begins,
@@ -90,6 +92,12 @@ func (b *bench) sample(ctx context.Context) (sample, error) {
 	}
 	var err error
 	if s.unverified, err = b.bareOn(ctx, b.one, bridge, noVerify); err != nil {
+		return s, err
+	}
+	if err := b.tidyUp(ctx); err != nil {
+		return s, err
+	}
+	if s.volatile, err = b.bareOn(ctx, b.one, bridge, memoryOnly); err != nil {
 		return s, err
 	}
 	if err := b.tidyUp(ctx); err != nil {
@@ -186,6 +194,9 @@ func printApplies(names []string, columns [][]sample) {
 	stepOf := func(i int) func(sample) time.Duration { return func(s sample) time.Duration { return s.steps[i] } }
 	row("runs", func(s []sample) string { return fmt.Sprint(len(s)) })
 	row("bare apply and commit", func(s []sample) string { return spread(each(s, bareOf)) })
+	row("the same in memory only, as a trial", func(s []sample) string {
+		return spread(each(s, func(s sample) time.Duration { return s.volatile.total() }))
+	})
 	row("policy created to Available", func(s []sample) string { return spread(each(s, policyOf)) })
 	row("RATIO (goal 1.25)", func(s []sample) string {
 		return fmt.Sprintf("%.2f", median(each(s, policyOf)).Seconds()/median(each(s, bareOf)).Seconds())

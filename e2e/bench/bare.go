@@ -33,6 +33,9 @@ const bareCheckpoint = time.Minute
 // the time goes.
 const noVerify = "no-verify"
 
+// memoryOnly makes `bench bare` apply as a trial does: profiles in /run, nothing on disk.
+const memoryOnly = "memory-only"
+
 // bare applies the state on its input and commits it. The time that this
 // process took to start does not count.
 func bare(args []string, in io.Reader, out io.Writer) int {
@@ -49,6 +52,9 @@ func bare(args []string, in io.Reader, out io.Writer) int {
 	n := library.New(library.WithNoCommit(), library.WithTimeout(bareCheckpoint), library.WithLogsWritter(io.Discard))
 	if slices.Contains(args, noVerify) {
 		library.WithNoVerify()(n)
+	}
+	if slices.Contains(args, memoryOnly) {
+		library.WithMemoryOnly()(n)
 	}
 	if _, err := n.ApplyNetState(string(desired)); err != nil {
 		return fail(err)
