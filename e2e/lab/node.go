@@ -154,8 +154,9 @@ func (n *Node) InNet(f func() error) error {
 // Start and restart return when it has finished its start-up.
 func (n *Node) NM(ctx context.Context, verb string) error { return n.unit(ctx, verb, "nm") }
 
-// Handler carries out start, stop, restart or kill (-9) of the node's handler. A
-// killed one is started again after a second, as a DaemonSet would.
+// Handler carries out start, stop, restart, kill or halt (both -9) of the node's handler.
+// A killed one is started again after a second, as a DaemonSet would; one that was
+// halted stays away. One that is stopped ends its transaction first.
 func (n *Node) Handler(ctx context.Context, verb string) error {
 	if len(n.lab.rec.Handler) == 0 {
 		return errors.New("this lab was built without a handler (lab up --handler PATH)")
@@ -179,9 +180,9 @@ func (n *Node) SetHandlerArgs(args ...string) error {
 
 func (n *Node) unit(ctx context.Context, verb, unit string) error {
 	switch verb {
-	case "start", "stop", "restart", "kill":
+	case "start", "stop", "restart", "kill", "halt":
 	default:
-		return fmt.Errorf("%q is none of start, stop, restart, kill", verb)
+		return fmt.Errorf("%q is none of start, stop, restart, kill, halt", verb)
 	}
 	if _, err := ask(ctx, n.dir(), request{Verb: verb, Target: unit}); err != nil {
 		return fmt.Errorf("%s: %s of %s: %w", n.Name, verb, unit, err)

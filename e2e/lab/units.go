@@ -262,6 +262,8 @@ func (s *supervisor) answer(ctx context.Context, req request) response {
 		err = s.stop(ctx, req.Target, syscall.SIGTERM, false)
 	case "kill":
 		err = s.stop(ctx, req.Target, syscall.SIGKILL, true)
+	case "halt":
+		err = s.stop(ctx, req.Target, syscall.SIGKILL, false)
 	case "restart":
 		if err = s.stop(ctx, req.Target, syscall.SIGTERM, false); err == nil {
 			err = s.start(ctx, req.Target)

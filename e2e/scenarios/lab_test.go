@@ -208,6 +208,9 @@ func (l *Lab) Process(ctx context.Context, verb, part, node string) error {
 		}
 		return n.NM(ctx, verb)
 	}
+	if verb == "stop" {
+		verb = "halt" // Gone at once, as the scenario means: one that is asked to would end its transaction first.
+	}
 	if verb != "kill" {
 		return n.Handler(ctx, verb)
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 func newUnit(w *where, name, what string, do func(*lab.Node, context.Context, string) error) *cobra.Command {
-	return w.verb([]string{"start", "stop", "restart", "kill"}, do, &cobra.Command{
-		Use:     name + " NODE start|stop|restart|kill",
-		Short:   "Start, stop, restart or kill -9 " + what + " of a node",
+	return w.verb([]string{"start", "stop", "restart", "kill", "halt"}, do, &cobra.Command{
+		Use:     name + " NODE start|stop|restart|kill|halt",
+		Short:   "Start, stop, restart, kill -9 or halt (kill -9, and it stays away) " + what + " of a node",
 		Example: "  lab " + name + " node1 kill",
 	})
 }
