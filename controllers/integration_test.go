@@ -413,7 +413,7 @@ func (c *cluster) runControllers(cancel context.CancelFunc, kubeconfig string) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- run(c.ctx, options{
-			kubeconfig: kubeconfig, elect: true, electNamespace: "nmstate", metricsAddr: "0", healthAddr: "0", logLevel: "info",
+			kubeconfig: kubeconfig, elect: true, electNamespace: "nmstate", metricsAddr: "0", healthAddr: "0",
 		})
 	}()
 	c.Cleanup(func() {

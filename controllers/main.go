@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,13 +19,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/logs"
 )
 
 // version is stamped by the linker.
@@ -75,7 +74,7 @@ type options struct {
 	metricsOpen    bool
 	pprofAddr      string
 	healthAddr     string
-	logLevel       string
+	log            logs.Options
 }
 
 func command() *cobra.Command {
@@ -140,9 +139,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.metricsOpen, "metrics-open", false, "serve metrics over HTTP and to everybody")
 	flags.StringVar(&o.pprofAddr, "pprof-bind-address", "0", "address for profiles, for everybody who reaches it; 0 turns it off")
 	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
-	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
+	o.log.AddFlags(cmd)
 	for flag, values := range map[string][]string{
-		"log-level": {"info", "debug"}, "mode": {distributed, centralized}, "output": {outputJSON},
+		"mode": {distributed, centralized}, "output": {outputJSON},
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -150,8 +149,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 
 func (o *options) check() error {
 	switch {
-	case o.logLevel != "info" && o.logLevel != "debug":
-		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
+	case o.log.Check() != nil:
+		return fmt.Errorf("%w: %w", errUsage, o.log.Check())
 	case o.mode != distributed && o.mode != centralized:
 		return fmt.Errorf("%w: --mode %q: want distributed or centralized", errUsage, o.mode)
 	case desired.CheckProtected(o.protected) != nil:
@@ -183,11 +182,7 @@ func run(ctx context.Context, o options) error {
 
 // prepare makes a manager with the controllers of the mode.
 func prepare(ctx context.Context, o options) (ctrl.Manager, error) {
-	level := zapcore.InfoLevel
-	if o.logLevel == "debug" {
-		level = zapcore.DebugLevel
-	}
-	logger := zap.New(zap.Level(level))
+	logger := o.log.Logger(os.Stderr)
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 

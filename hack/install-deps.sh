@@ -5,6 +5,7 @@
 #
 #   hack/install-deps.sh            install what is missing (root)
 #   hack/install-deps.sh lab        only what a lab needs, without what tests need
+#   hack/install-deps.sh kind       only what the kind cluster needs
 #   hack/install-deps.sh --print    only print what is missing
 #
 # The only service that Debian may start is docker, which is installed where
@@ -20,9 +21,14 @@ set -euo pipefail
 # the simulator's timeline in a browser without a display.
 debian=(gcc libc6-dev iproute2 dnsmasq-base mmdebstrap ca-certificates)
 fedora=(gcc glibc-devel iproute dnsmasq NetworkManager dbus-daemon iputils nmstate-devel)
-if [ "${1:-}" != lab ]; then
+if [ "${1:-}" = kind ]; then
+	debian=(gcc libc6-dev iproute2 ca-certificates)
+	fedora=(gcc glibc-devel iproute nmstate-devel)
+elif [ "${1:-}" != lab ]; then
 	debian+=(chromium-headless-shell)
 	fedora+=(chromium-headless)
+fi
+if [ "${1:-}" != lab ]; then
 	# kind needs a docker. One that answers or could be started is left as it is.
 	if ! PATH=$PATH:/usr/sbin:/sbin command -v dockerd >/dev/null && ! docker version >/dev/null 2>&1; then
 		debian+=(docker.io)

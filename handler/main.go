@@ -12,6 +12,7 @@ import (
 
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/logs"
 )
 
 // version is stamped by the linker, and so is that of the libnmstate that it is
@@ -97,7 +98,7 @@ again.`,
 			if err := noticeBrokenConnections(); err != nil {
 				return err
 			}
-			setLogger(o)
+			ctrl.SetLogger(o.log.Logger(os.Stderr))
 			if o.once {
 				return single(cmd.Context(), o)
 			}
@@ -123,7 +124,7 @@ type options struct {
 	once         bool
 	onceTimeout  time.Duration
 	output       string
-	logLevel     string
+	log          logs.Options
 	healthAddr   string
 	metricsAddr  string
 	metricsOpen  bool
@@ -144,14 +145,14 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.once, "once", false, "do one pass, report, and exit")
 	flags.DurationVar(&o.onceTimeout, "once-timeout", 10*time.Minute, "with --once: how long the pass may take, a person's confirmation included")
 	flags.StringVarP(&o.output, "output", "o", "", "with --once: json tells on standard output what the pass came to")
-	flags.StringVar(&o.logLevel, "log-level", "info", "info or debug")
+	o.log.AddFlags(cmd)
 	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics, over HTTPS and for callers who may get /metrics; 0 turns it off")
 	flags.BoolVar(&o.metricsOpen, "metrics-open", false, "serve metrics over HTTP and to everybody")
 	flags.StringVar(&o.pprofAddr, "pprof-bind-address", "0", "address for profiles, for everybody who reaches it; 0 turns it off")
 	flags.DurationVar(&o.grace, "termination-grace", 5*time.Minute, "how long a transaction may take to end after SIGTERM; in the last fifth it is taken back")
 	for flag, values := range map[string][]string{
-		"log-level": {"info", "debug"}, "mode": {distributed, centralized}, "output": {outputJSON},
+		"mode": {distributed, centralized}, "output": {outputJSON},
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -165,8 +166,8 @@ func (o *options) complete() error {
 		return fmt.Errorf("%w: --mode %q: want distributed or centralized", errUsage, o.mode)
 	case o.output != "" && (o.output != outputJSON || !o.once):
 		return fmt.Errorf("%w: --output %q: there is json, with --once", errUsage, o.output)
-	case o.logLevel != "info" && o.logLevel != "debug":
-		return fmt.Errorf("%w: --log-level %q: want info or debug", errUsage, o.logLevel)
+	case o.log.Check() != nil:
+		return fmt.Errorf("%w: %w", errUsage, o.log.Check())
 	case desired.CheckProtected(o.protected) != nil:
 		return fmt.Errorf("%w: --protected-interfaces: %w", errUsage, desired.CheckProtected(o.protected))
 	case o.grace < 0:

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 
-	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -15,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
@@ -32,16 +29,6 @@ type parts struct {
 	scheme *runtime.Scheme
 	// filters tells whether the kernel's bridges can filter VLANs.
 	filters bool
-}
-
-func setLogger(o options) {
-	level := zapcore.InfoLevel
-	if o.logLevel == "debug" {
-		level = zapcore.DebugLevel
-	}
-	// Phases of a transaction take milliseconds, and so do their times.
-	fine := zap.JSONEncoder(func(c *zapcore.EncoderConfig) { c.EncodeTime = zapcore.RFC3339NanoTimeEncoder })
-	ctrl.SetLogger(zap.New(zap.Level(level), fine, zap.WriteTo(os.Stderr)))
 }
 
 // clusterConfig says how the API server is reached. It asks nobody.

@@ -8,7 +8,8 @@
 #   KEEP=1 kind/e2e.sh        the cluster stays, for a look and for the next run
 #
 # A cluster of this checkout that stands is taken and left standing. Results are
-# in artifacts/e2e: junit.xml, and a folder for each spec that failed.
+# in artifacts/e2e: junit.xml, and a folder for each spec that failed. As root it
+# installs what it needs of the distribution's, a docker where there is none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -53,6 +54,8 @@ suite() {
 flags=("$@")
 made=0
 hack/need.sh go
+ready() { command -v gcc && command -v ip && docker version; } >/dev/null 2>&1
+ready || hack/install-deps.sh kind || exit 2
 trap 'exit 130' INT
 trap 'exit 143' TERM
 trap over EXIT

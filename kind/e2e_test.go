@@ -27,7 +27,51 @@ esac
 		t.Fatal(err)
 	}
 	c.program("go", suite)
+	for _, there := range []string{"docker", "gcc", "ip", "apt-get"} {
+		c.program(there, "")
+	}
 	return c
+}
+
+func TestTheSuiteInstallsWhatItNeedsWhereThereIsNoDocker(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root installs; run it as root")
+	}
+	for sentence, without := range map[string][]string{
+		"a machine without docker":            {"docker"},
+		"a machine with nothing but Go on it": {"docker", "gcc", "ip"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := suiteOf(t, "")
+			script, err := os.ReadFile(filepath.Join(c.root, "hack/install-deps.sh"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The dockerd of the machine that the test runs on is not this one's.
+			c.write("hack/install-deps.sh", strings.ReplaceAll(string(script), "PATH=$PATH:/usr/sbin:/sbin ", ""))
+			for _, program := range without {
+				if err := os.Remove(filepath.Join(c.bin, program)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			exit, said := c.run("kind/e2e.sh")
+			calls := c.calls()
+			installed := strings.Index(calls, "apt-get install --no-install-recommends -y gcc libc6-dev iproute2 ca-certificates docker.io\n")
+			if built := strings.Index(calls, "images.sh"); exit != 0 || installed < 0 || built < installed {
+				t.Errorf("exit code %d after:\n%s\n%s", exit, calls, said)
+			}
+			if strings.Contains(calls, "chromium") {
+				t.Errorf("it installed more than it needs:\n%s", calls)
+			}
+		})
+	}
+}
+
+func TestTheSuiteInstallsNothingWhereAllIsThere(t *testing.T) {
+	c := suiteOf(t, "")
+	if exit, said := c.run("kind/e2e.sh"); exit != 0 || strings.Contains(c.calls(), "apt-get") {
+		t.Errorf("exit code %d after:\n%s\n%s", exit, c.calls(), said)
+	}
 }
 
 // verbs are what kind.sh was told to do, in order.

@@ -86,6 +86,10 @@ func (c *checkout) write(name, content string) {
 // program puts a shell script into the PATH; what it is called with is kept.
 func (c *checkout) program(name, body string) {
 	c.t.Helper()
+	// The machine's own may be linked there, and is not to be written to.
+	if err := os.Remove(filepath.Join(c.bin, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		c.t.Fatal(err)
+	}
 	c.write(filepath.Join("path", name), "#!/bin/sh\necho \""+name+" $*\" >>"+c.root+"/calls\n"+body)
 }
 

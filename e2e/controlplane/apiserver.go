@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ const (
 	readyPoll = 50 * time.Millisecond
 	// readyRequestTimeout ends one question for readiness.
 	readyRequestTimeout = 2 * time.Second
+	// apiServerStarts is how often the API server is started at the most.
+	apiServerStarts = 3
 )
 
 // StartAPIServer starts the API server again, at the same port and with the same
@@ -38,19 +41,48 @@ func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
 	if err := waitUntilFree(ctx, c.port, true); err != nil {
 		return err
 	}
-	server, err := c.run(apiServerProgram, c.apiServerArguments()...)
-	if err != nil {
+	if err := c.startUntilReady(ctx); err != nil {
 		return err
-	}
-	c.apiServer = server
-	timeout := c.options.ReadyTimeout
-	if err := c.waitReady(ctx, server, timeout); err != nil {
-		return notReady(server, timeout, err)
 	}
 	if c.controllerManager != nil && !c.controllerManager.running() {
 		return c.startControllerManager()
 	}
 	return nil
+}
+
+// startUntilReady starts the API server again where it ends in its own start hook:
+// those have 30 seconds, which a machine with much else to do may need for less.
+func (c *ControlPlane) startUntilReady(ctx context.Context) error {
+	timeout := c.options.ReadyTimeout
+	for attempt := 1; ; attempt++ {
+		before := size(c.files.Log(apiServerProgram))
+		server, err := c.run(apiServerProgram, c.apiServerArguments()...)
+		if err != nil {
+			return err
+		}
+		c.apiServer = server
+		if err = c.waitReady(ctx, server, timeout); err == nil {
+			return nil
+		}
+		if server.running() || attempt == apiServerStarts || !endedInHook(c.files.Log(apiServerProgram), before) {
+			return notReady(server, timeout, err)
+		}
+		c.say("%s ended in its own start hook, as it may where much else runs: starting it again", apiServerProgram)
+	}
+}
+
+// endedInHook tells whether the log says so, from an offset on.
+func endedInHook(log string, from int64) bool {
+	content, err := os.ReadFile(log)
+	return err == nil && int64(len(content)) > from && bytes.Contains(content[from:], []byte("PostStartHook"))
+}
+
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // StopAPIServer asks the API server to end and kills it if it has not within a

@@ -3,6 +3,7 @@ package controlplane_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -87,6 +88,35 @@ func TestProgramsWithoutAControllerManagerStartWithoutGarbageCollection(t *testi
 	plane := start(t, controlplane.Options{Assets: controlplane.Assets{Dir: few}})
 	if plane.HasGarbageCollector() {
 		t.Error("it says that it collects garbage")
+	}
+}
+
+// A slow machine's ends there; a stand-in does so the first time.
+func TestAnAPIServerThatEndsInItsOwnStartHookIsStartedAgain(t *testing.T) {
+	all, dir := controlplanetest.Assets(t, os.Getenv), t.TempDir()
+	if err := os.Symlink(all.Path("etcd"), filepath.Join(dir, "etcd")); err != nil {
+		t.Fatal(err)
+	}
+	once := filepath.Join(t.TempDir(), "once")
+	script := fmt.Sprintf(`#!/bin/sh
+if mkdir %q 2>/dev/null; then
+	echo 'F1122 19:00:00.000000 1 hooks.go:204] PostStartHook "rbac/bootstrap-roles" failed: unable to initialize roles: timed out waiting for the condition' >&2
+	exit 255
+fi
+exec %q "$@"
+`, once, all.Path("kube-apiserver"))
+	if err := os.WriteFile(filepath.Join(dir, "kube-apiserver"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	plane := start(t, controlplane.Options{Assets: controlplane.Assets{Dir: dir}})
+	create(t, admin(t, plane), configMap("default", "there"))
+	if _, err := os.Stat(once); err != nil {
+		t.Error("the stand-in never ran")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := plane.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the end that was mended is told as one: %v", err)
 	}
 }
 

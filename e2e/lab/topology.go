@@ -134,10 +134,11 @@ func ParseTopology(raw []byte) (*Topology, error) {
 	if err := dec.Decode(t); err != nil {
 		return nil, plainYAML(err)
 	}
-	if err := t.unfold(); err != nil {
+	entries, err := t.unfold()
+	if err != nil {
 		return nil, err
 	}
-	if err := t.validate(); err != nil {
+	if err := t.validate(entries); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -163,23 +164,24 @@ func plainYAML(err error) error {
 	return errors.Join(all...)
 }
 
-// unfold replaces a node with a count by that many nodes.
-func (t *Topology) unfold() error {
+// unfold replaces a node with a count by that many nodes, and tells of each node
+// which entry of the file it is made from.
+func (t *Topology) unfold() (entries []int, err error) {
 	var nodes []NodeSpec
 	for i, n := range t.Nodes {
 		if n.Count == 0 {
-			nodes = append(nodes, n)
+			nodes, entries = append(nodes, n), append(entries, i)
 			continue
 		}
 		if n.Count < 0 || n.Count > 100 {
-			return fmt.Errorf("nodes[%d].count: %d is not between 1 and 100", i, n.Count)
+			return nil, fmt.Errorf("nodes[%d].count: %d is not between 1 and 100", i, n.Count)
 		}
 		for k := range n.Count {
-			nodes = append(nodes, n.copyNumber(k))
+			nodes, entries = append(nodes, n.copyNumber(k)), append(entries, i)
 		}
 	}
 	t.Nodes = nodes
-	return nil
+	return entries, nil
 }
 
 func (n NodeSpec) copyNumber(k int) NodeSpec {

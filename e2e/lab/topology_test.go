@@ -93,6 +93,15 @@ func TestTopologyMistakes(t *testing.T) {
 	}
 }
 
+func TestAMistakeIsToldOfTheEntryInTheFileAndOnceForAllItsCopies(t *testing.T) {
+	counted := strings.Replace(one, "- name: a", "- name: a\n  count: 3", 1)
+	second := strings.Replace(counted, "switches:", "- name: b\n  count: 2\n  nics:\n  - {name: eth0, switch: lna, address: 192.0.2.21/24}\nswitches:", 1)
+	_, err := ParseTopology([]byte(second))
+	if want := `nodes[1].nics[0].switch: unknown switch "lna" (there are: lan)`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestAnEmptyFileIsSaidToBe(t *testing.T) {
 	if _, err := ParseTopology(nil); err == nil || err.Error() != "the file is empty" {
 		t.Errorf("got %v", err)

@@ -17,7 +17,10 @@ type check struct {
 }
 
 func (c *check) failf(path, format string, args ...any) {
-	c.all = append(c.all, fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...)))
+	line := fmt.Sprintf("%s: %s", path, fmt.Sprintf(format, args...))
+	if !slices.ContainsFunc(c.all, func(told error) bool { return told.Error() == line }) {
+		c.all = append(c.all, errors.New(line)) // A mistake of all copies of a node is one.
+	}
 }
 
 // name checks a name's shape and that it is used once within its scope.
@@ -37,7 +40,8 @@ func (c *check) name(path, scope, name string, limit int) {
 	}
 }
 
-func (t *Topology) validate() error {
+// validate names each node by its entry in the file.
+func (t *Topology) validate(entries []int) error {
 	c := &check{names: map[string]string{}}
 	if len(t.Nodes) == 0 {
 		c.failf("nodes", "a topology needs at least one node")
@@ -57,7 +61,7 @@ func (t *Topology) validate() error {
 		}
 	}
 	for i, n := range t.Nodes {
-		c.node(t, fmt.Sprintf("nodes[%d]", i), n, used)
+		c.node(t, fmt.Sprintf("nodes[%d]", entries[i]), n, used)
 	}
 	for i, s := range t.Services {
 		c.service(t, fmt.Sprintf("services[%d]", i), s)
@@ -164,7 +168,7 @@ func (c *check) node(t *Topology, path string, n NodeSpec, used map[netip.Addr]s
 
 func (c *check) nic(t *Topology, path, node string, nic NICSpec, used map[netip.Addr]string) {
 	owner, _, _ := strings.Cut(path, ".nics")
-	c.name(path+".name", "nic of "+owner, nic.Name, 15)
+	c.name(path+".name", "nic of "+owner+" "+node, nic.Name, 15) // Copies have the owner in common.
 	if nic.Name == "lo" {
 		c.failf(path+".name", "lo is the loopback interface")
 	}

@@ -74,7 +74,6 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM, 1 failed, 2 wrong usage.`,
 			return serve(command.Context(), options, command.OutOrStdout(), command.ErrOrStderr())
 		},
 	}
-	command.CompletionOptions.DisableDefaultCmd = true
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	flags := command.Flags()
 	command.PersistentFlags().StringVar(&options.Dir, "dir", "", "folder that keeps the control plane (required)")
