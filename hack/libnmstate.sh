@@ -48,11 +48,14 @@ how_to_install() {
 	fi
 }
 
+# pinned is the version of nmstate that the workspace names.
+pinned() { sed -n 's/^nmstate-clib = "=\(.*\)"$/\1/p' "$root/rust/Cargo.toml"; }
+
 cargo_build() { # DIR PACKAGE...: into DIR/release
 	local target=$1 packages=()
 	shift
 	for package; do packages+=(-p "$package"); done
-	(cd "$root/rust" && cargo build --release --locked --target-dir "$target" "${packages[@]}") >&2 ||
+	(cd "$root/rust" && NMSTATE_VERSION=$(pinned) cargo build --release --locked --target-dir "$target" "${packages[@]}") >&2 ||
 		die "cargo could not build ${packages[*]}; what it says is above"
 }
 
@@ -85,7 +88,7 @@ build() {
 # system's.
 version() {
 	if [ -e "$1/lib/libnmstate.so.2" ]; then
-		sed -n 's/^nmstate-clib = "=\(.*\)"$/\1/p' "$root/rust/Cargo.toml"
+		pinned
 	else
 		readlink -f "$1/lib/libnmstate.so" | sed 's/.*\.so\.//'
 	fi

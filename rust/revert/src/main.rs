@@ -86,12 +86,51 @@ fn resolve(input: &str) -> Result<String, Failure> {
     serde_json::to_string(&resolved).map_err(invalid)
 }
 
+const HELP: &str = r#"nmstate-revert computes the way back of a change. The handler calls it.
+
+  nmstate-revert           reads {"desired": STATE, "current": STATE} from standard
+                           input, writes the state that leads back to current
+  nmstate-revert resolve   reads {"policy": POLICY, "current": STATE}, writes
+                           {"desired": STATE, "captured": {NAME: STATE}}
+  nmstate-revert --version
+
+Nothing is read from or changed on the node. An error is one line of JSON on
+standard error, with kind and message, and exit code 1."#;
+
+/// What to do with standard input.
+type Command = fn(&str) -> Result<String, Failure>;
+
+/// The command that the arguments ask for, or what they want to be told.
+fn command(arguments: &[String]) -> Result<Command, Result<String, Failure>> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] => Ok(revert),
+        ["resolve"] => Ok(resolve),
+        ["--help" | "-h" | "help"] => Err(Ok(HELP.to_string())),
+        // The version that matters is that of nmstate; hack/libnmstate.sh says it.
+        ["--version"] => Err(Ok(format!(
+            "nmstate-revert with nmstate {}",
+            option_env!("NMSTATE_VERSION").unwrap_or("unknown")
+        ))),
+        _ => Err(Err(Failure {
+            kind: ErrorKind::InvalidArgument.to_string(),
+            message: format!(
+                "unknown argument {:?}; nmstate-revert --help has them",
+                words.join(" ")
+            ),
+        })),
+    }
+}
+
 fn run() -> Result<(), Failure> {
-    let mut input = String::new();
-    io::stdin().read_to_string(&mut input)?;
-    let output = match std::env::args().nth(1).as_deref() {
-        Some("resolve") => resolve(&input)?,
-        _ => revert(&input)?,
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let output = match command(&arguments) {
+        Err(told) => told?,
+        Ok(compute) => {
+            let mut input = String::new();
+            io::stdin().read_to_string(&mut input)?;
+            compute(&input)?
+        }
     };
     writeln!(io::stdout(), "{output}")?;
     Ok(())
@@ -111,7 +150,16 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{resolve, revert};
+    use super::{command, resolve, revert};
+
+    #[test]
+    fn help_and_version_are_told_and_other_arguments_refused() {
+        let told = |word: &str| command(&[word.to_string()]);
+        assert!(told("--help").is_err_and(|t| t.is_ok_and(|s| s.contains("resolve"))));
+        assert!(told("--version").is_err_and(|t| t.is_ok_and(|s| s.starts_with("nmstate-revert "))));
+        assert!(told("undo").is_err_and(|t| t.is_err_and(|f| f.message.contains("--help"))));
+        assert!(told("resolve").is_ok() && command(&[]).is_ok());
+    }
 
     #[test]
     fn a_policy_is_whole_although_the_node_has_it_and_its_captures_are_told() {
