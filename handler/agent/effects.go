@@ -60,7 +60,7 @@ func (a *Agent) startArm(ctx context.Context) {
 
 // arm reads the NodeNetworkState live and completes the journal's entry.
 func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry) (*journal.Entry, *txn.Cause) {
-	if cause := a.stillWanted(ctx, change); cause != nil {
+	if cause := a.stillWanted(ctx, change, entry.Sources); cause != nil {
 		return nil, cause
 	}
 	if err := a.prepareWayBack(ctx, &entry); err != nil {
@@ -70,15 +70,17 @@ func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry)
 }
 
 // stillWanted reads the NodeNetworkState live: a cache lags behind a cut link, and
-// that of a handler that has just started may show what was long ago.
-func (a *Agent) stillWanted(ctx context.Context, change txn.Change) *txn.Cause {
+// that of a handler that has just started may show what was long ago. The same state
+// may be that of other generations of its policies by now, who are to be told of it.
+func (a *Agent) stillWanted(ctx context.Context, change txn.Change, sources []v1.DesiredSource) *txn.Cause {
 	var nns v1.NodeNetworkState
 	readCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
 	defer cancel()
 	if err := a.Live.Get(readCtx, client.ObjectKey{Name: a.Node}, &nns); err != nil {
 		return &txn.Cause{Message: fmt.Sprintf("arming: reading NodeNetworkState %s live: %v", a.Node, err)}
 	}
-	if !managed(&nns) || hashOf(nns.Spec.DesiredState) != change.Hash {
+	others := !slices.Equal(v1.PlainSources(nns.Spec.Sources), v1.PlainSources(sources))
+	if !managed(&nns) || hashOf(nns.Spec.DesiredState) != change.Hash || others {
 		return &txn.Cause{Message: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation), Superseded: true}
 	}
 	return nil

@@ -173,7 +173,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 // the desired state live: that of long ago, committed, would stay in the record, and
 // the next policy's change be told as another one's.
 func (a *Agent) commitNothing(ctx context.Context, change txn.Change) time.Duration {
-	if cause := a.stillWanted(ctx, change); cause != nil {
+	if cause := a.stillWanted(ctx, change, a.entry.Sources); cause != nil {
 		logf.FromContext(ctx).Info("nothing is committed", "generation", change.Generation, "cause", cause.Message)
 		return supersededPause
 	}

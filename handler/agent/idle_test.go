@@ -18,17 +18,23 @@ func TestWhatChangesNothingIsCommittedOnlyIfItIsWantedByNow(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		cached, live v1.State
 		unmanaged    bool
+		generation   int64
 		committed    bool
 	}{
 		"the cache shows what is wanted":               {cached: now, live: now, committed: true},
 		"the cache of a start shows what was long ago": {cached: long, live: now},
 		"nobody manages the node any more":             {cached: now, live: now, unmanaged: true},
+		"the same is wanted by a newer generation":     {cached: now, live: now, generation: 3},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			n := newNode(t)
 			managed := !c.unmanaged
 			nns := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "node1"}}
 			nns.Spec.Managed, nns.Spec.DesiredState = &managed, c.live
+			from := func(generation int64) []v1.DesiredSource {
+				return []v1.DesiredSource{{Source: v1.Source{Policy: "p", Generation: generation, Hash: "h"}}}
+			}
+			nns.Spec.Sources = from(c.generation)
 			if err := n.api.Create(t.Context(), nns); err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +49,7 @@ func TestWhatChangesNothingIsCommittedOnlyIfItIsWantedByNow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a.entry = journal.Entry{Desired: c.cached.Raw}
+			a.entry = journal.Entry{Desired: c.cached.Raw, Sources: from(0)}
 			wait := a.commitNothing(t.Context(), txn.Change{Hash: hashOf(c.cached)})
 			if got := a.record.Committed != nil; got != c.committed || (wait == 0) != c.committed {
 				t.Errorf("committed %t and again after %s, want it committed: %t", got, wait, c.committed)

@@ -114,6 +114,23 @@ func (a *Agent) do(ctx context.Context, actions []profiles.Action) error {
 	return nil
 }
 
+// doWhatCanBe carries out the actions as far as it can: that a file cannot be put back is no
+// reason to have NetworkManager go on with what was in another one. The error is the
+// first one.
+func (a *Agent) doWhatCanBe(ctx context.Context, actions []profiles.Action) error {
+	var first error
+	for _, action := range actions {
+		err := a.do(ctx, []profiles.Action{action})
+		if first == nil {
+			first = err
+		}
+		if errors.Is(err, backend.ErrUnavailable) {
+			break
+		}
+	}
+	return first
+}
+
 // changeOf is what a change means for profiles beside what nmstate does in a trial.
 func changeOf(entry journal.Entry) (profiles.Change, error) {
 	document, err := state.Parse(entry.Change)
@@ -176,7 +193,7 @@ func (a *Agent) filesBack(ctx context.Context, entry journal.Entry) {
 	}
 	now, err := a.Backend.Profiles(ctx)
 	if err == nil {
-		err = a.do(ctx, actionsBack(entry, now))
+		err = a.doWhatCanBe(ctx, actionsBack(entry, now))
 	}
 	if err != nil {
 		logf.FromContext(ctx).Error(err, "cannot put the files of the profiles back")
@@ -237,7 +254,7 @@ func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
 		differ := profiles.Touched(before, nil, now)
 		touched = slices.DeleteFunc(touched, func(uuid string) bool { return !slices.Contains(differ, uuid) })
 	}
-	if err := a.do(ctx, actionsBack(*entry, now)); err != nil {
+	if err := a.doWhatCanBe(ctx, actionsBack(*entry, now)); err != nil {
 		return err
 	}
 	if now, err = a.Backend.Profiles(ctx); err != nil {
@@ -302,7 +319,7 @@ func (a *Agent) revertsFilesBack(ctx context.Context, before profiles.Snapshot) 
 	if err != nil {
 		return err
 	}
-	return a.do(ctx, profiles.FilesBack(before, nil, now, now))
+	return a.doWhatCanBe(ctx, profiles.FilesBack(before, nil, now, now))
 }
 
 // unflushed is what keeps what NetworkManager wrote of its own accord from being on

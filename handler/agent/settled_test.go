@@ -9,6 +9,7 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
@@ -164,6 +165,41 @@ func TestANodeThatIsAsBeforeDoesNotProveThatAChangeWasCommitted(t *testing.T) {
 			a := &Agent{Options: Options{Backend: mortal{h, t.Context()}}}
 			if got := a.compare(t.Context(), journal.Entry{}, c.before, c.change).Missing; (len(got) > 0) != c.missing {
 				t.Errorf("missing: %q", got)
+			}
+		})
+	}
+}
+
+// noted is a host that notes what it is to do, and fails at one verb.
+type noted struct {
+	*host
+	fails profiles.Verb
+	with  error
+	done  *[]profiles.Verb
+}
+
+func (n noted) Do(_ context.Context, action profiles.Action) error {
+	*n.done = append(*n.done, action.Verb)
+	if action.Verb == n.fails {
+		return n.with
+	}
+	return nil
+}
+
+func TestAFileThatCannotBePutBackKeepsNetworkManagerFromNothing(t *testing.T) {
+	actions := []profiles.Action{{Verb: profiles.Remove}, {Verb: profiles.Write}, {Verb: profiles.Sync}, {Verb: profiles.Reload}}
+	for name, c := range map[string]struct {
+		with error
+		done int
+	}{
+		"the disk is full: NetworkManager still reads what is there": {with: errors.New("no space left on device"), done: len(actions)},
+		"NetworkManager is away: nobody would read it":               {with: backend.ErrUnavailable, done: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done []profiles.Verb
+			a := &Agent{Options: Options{Backend: noted{newHost(), profiles.Write, c.with, &done}}}
+			if err := a.doWhatCanBe(t.Context(), actions); !errors.Is(err, c.with) || len(done) != c.done {
+				t.Errorf("did %v: %v", done, err)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
@@ -125,7 +126,8 @@ func (kept) Observe(f *Facts, e Event) error {
 
 // takenBack: what was not committed is not there any more when the journal is
 // closed, and its checkpoint is not alive; unless the record says that the way
-// back is incomplete.
+// back is incomplete. What had drifted may be as it was committed again: the way back
+// leads to the committed state (design §2, rule 1), and brings up its profiles.
 type takenBack struct{}
 
 // backMargin is for what comes back a moment later, a lease for instance.
@@ -163,7 +165,8 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 		if f.Node(e.Node).lastAsked != began {
 			return nil
 		}
-		if left := state.Diff(before, f.Network(e.Node)); len(left) > 0 {
+		left := slices.DeleteFunc(state.Diff(before, f.Network(e.Node)), isCommittedAgain(f.Record(e.Node), before, f.Network(e.Node)))
+		if len(left) > 0 {
 			return fmt.Errorf("the change was taken back (%s), and the node is not as before: %s", result, few(left))
 		}
 		if t.Entry == nil {
@@ -175,6 +178,25 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 		return nil
 	})
 	return nil
+}
+
+// isCommittedAgain tells of what the node has by now as it was committed, and had not
+// before the change.
+func isCommittedAgain(record journal.Record, before, now state.State) func(state.Difference) bool {
+	if record.Committed == nil {
+		return func(state.Difference) bool { return false }
+	}
+	committed := parsed(record.Committed.Desired)
+	still := state.Missing(committed, now)
+	again := slices.DeleteFunc(state.Missing(committed, before), func(d state.Difference) bool {
+		return slices.ContainsFunc(still, func(s state.Difference) bool { return s.Path == d.Path })
+	})
+	return func(d state.Difference) bool {
+		family, enabled := strings.CutSuffix(d.Path, ".enabled") // By its having an address.
+		return slices.ContainsFunc(again, func(a state.Difference) bool {
+			return state.Covers(a.Path, d.Path) || enabled && d.Got == "true" && a.Path == family+".address"
+		})
+	}
 }
 
 // leftBehind is an interface that a change asks for, that was not there before, and that

@@ -201,7 +201,10 @@ func (s *stage) end(node string, how Ending) {
 
 func (s *stage) close(node string, result v1.TransactionResult) {
 	entry := s.hosts[node].entry
-	record := journal.Record{Last: &v1.Transaction{Generation: 2, Policy: "p", Result: result, Since: metav1.NewTime(s.world.Now())}}
+	record := journal.Record{
+		Last:      &v1.Transaction{Generation: 2, Policy: "p", Result: result, Since: metav1.NewTime(s.world.Now())},
+		Committed: s.hosts[node].record.Committed,
+	}
 	if entry != nil {
 		record.Last.Generation = entry.Transaction.Change.Generation
 		record.Last.Sources = v1.PlainSources(entry.Sources)

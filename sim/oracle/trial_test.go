@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -153,6 +154,18 @@ func TestTakenBack(t *testing.T) {
 			s.close("n1", v1.TransactionRolledBack)
 		}},
 		"not as before": {want: "not as before", play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Lost)
+			s.close("n1", v1.TransactionRolledBack)
+		}},
+		"not as before, and as it was committed": {play: func(s *stage) {
+			s.hosts["n1"].record.Committed = &journal.Committed{Desired: []byte(wanted)}
+			s.try("n1", change())
+			s.end("n1", Lost)
+			s.close("n1", v1.TransactionRolledBack)
+		}},
+		"not as before, nor as it was committed": {want: "not as before", play: func(s *stage) {
+			s.hosts["n1"].record.Committed = &journal.Committed{Desired: []byte(before)}
 			s.try("n1", change())
 			s.end("n1", Lost)
 			s.close("n1", v1.TransactionRolledBack)
