@@ -42,6 +42,18 @@ func TestQuiet(t *testing.T) {
 				s.wrote("handler/n1", s.nns("n1", true, wanted, 2), "status")
 			})
 		}},
+		"a lease comes that a link was waiting for, and is told twice": {want: "nothing has happened", play: func(s *stage) {
+			s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":true}}]}`
+			quiet(s, func() {
+				s.hosts["n1"].revision++
+				s.wrote("handler/n1", s.nns("n1", true, wanted, 2), "status")
+				s.wrote("handler/n1", s.nns("n1", true, wanted, 2), "status")
+			})
+		}},
+		"a link waits for its lease, none comes, and the node reports": {want: "nothing has happened", play: func(s *stage) {
+			s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":true}}]}`
+			quiet(s, func() { s.wrote("handler/n1", s.nns("n1", true, wanted, 2), "status") })
+		}},
 		"a link that has its lease changes": {want: "network has changed", play: func(s *stage) {
 			s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up",
 				"ipv4":{"enabled":true,"dhcp":true,"address":[{"ip":"192.0.2.5","prefix-length":24}]}}]}`

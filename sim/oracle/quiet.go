@@ -13,14 +13,16 @@ import (
 
 // quiet: no write says nothing new; and when everything is done and nobody does anything, nothing is written and
 // no host changes. A run in which something is tried again and again, as it says
-// itself, has no quiet: the attempt may cut a node off, or succeed. Nor has a node
-// that still waits for a lease: its server may answer at any time, and then it tells
-// what it is.
+// itself, has no quiet: the attempt may cut a node off, or succeed. A node that
+// waits for a lease may change when its server answers, at any time, and then it tells
+// what it is, once for each change.
 type quiet struct {
 	revisions map[string]uint64
 	restless  bool
-	// waits are the nodes that wait for a lease.
+	// waits are the nodes that wait for a lease, told the networks of those that they have
+	// told of.
 	waits map[string]bool
+	told  map[string]uint64
 }
 
 func newQuiet() *quiet { return &quiet{} }
@@ -40,12 +42,22 @@ func (q *quiet) Observe(f *Facts, e Event) error {
 		if role != roleOutside && saysNothing(what) {
 			return fmt.Errorf("%s wrote %s %s, and nothing of it is new but the time", what.Process, what.Kind, what.Name)
 		}
-		if !f.quiet || q.restless || role == roleOutside || what.Kind == "NodeNetworkState" && what.Status && q.waits[what.Name] {
+		if !f.quiet || q.restless || role == roleOutside || q.tellsOfLease(f, what) {
 			return nil
 		}
 		return fmt.Errorf("%s wrote %s %s (%s %s), and nothing has happened", what.Process, what.Kind, what.Name, what.Verb, what.Subresource)
 	}
 	return nil
+}
+
+// tellsOfLease tells of the report of a node that waited for a lease, and whose network
+// has changed since it reported the last time.
+func (q *quiet) tellsOfLease(f *Facts, w Wrote) bool {
+	if w.Kind != "NodeNetworkState" || !w.Status || !q.waits[w.Name] || f.Revision(w.Name) == q.told[w.Name] {
+		return false
+	}
+	q.told[w.Name] = f.Revision(w.Name)
+	return true
 }
 
 // saysNothing tells of a write of an enactment's status that it changes nothing but
@@ -66,10 +78,10 @@ func saysNothing(w Wrote) bool {
 }
 
 func (q *quiet) begin(f *Facts) {
-	q.revisions, q.restless, q.waits = map[string]uint64{}, false, map[string]bool{}
+	q.revisions, q.told, q.restless, q.waits = map[string]uint64{}, map[string]uint64{}, false, map[string]bool{}
 	for _, node := range f.Nodes() {
 		q.restless = q.restless || !f.Has(node) || f.nodeRetries(node)
-		q.revisions[node], q.waits[node] = f.Revision(node), f.waitsForLease(node)
+		q.revisions[node], q.told[node], q.waits[node] = f.Revision(node), f.Revision(node), f.waitsForLease(node)
 	}
 }
 

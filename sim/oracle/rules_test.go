@@ -67,7 +67,30 @@ func TestUnmanaged(t *testing.T) {
 			aside(s, true)
 			s.wrote("handler/n1", s.nns("n1", false, wanted, 2), "status")
 		}},
+		"that it is not managed is told": {play: func(s *stage) {
+			aside(s, true)
+			s.wrote("handler/n1", saysNotManaged(s, ""), "status")
+		}},
+		"that it is not managed is told twice": {want: "its state is reported", play: func(s *stage) {
+			aside(s, true)
+			s.wrote("handler/n1", saysNotManaged(s, ""), "status")
+			s.wrote("handler/n1", saysNotManaged(s, ""), "status")
+		}},
+		"that it is not managed is told, and that something failed": {want: "its state is reported", play: func(s *stage) {
+			aside(s, true)
+			s.wrote("handler/n1", saysNotManaged(s, v1.StateFailing), "status")
+		}},
 	})
+}
+
+// saysNotManaged is a report of a node that nobody manages, with one more condition.
+func saysNotManaged(s *stage, and v1.ConditionType) *v1.NodeNetworkState {
+	nns := s.nns("n1", false, wanted, 2)
+	nns.Status.Conditions = []v1.Condition{{Type: v1.StateAvailable, Status: "Unknown", Reason: v1.ReasonNotManaged}}
+	if and != "" {
+		nns.Status.Conditions = append(nns.Status.Conditions, v1.Condition{Type: and, Status: "True"})
+	}
+	return nns
 }
 
 func TestLive(t *testing.T) {

@@ -98,11 +98,12 @@ func (f *Facts) isOver(node string) bool {
 		f.Network(node).Hash() == t.Before.Hash()
 }
 
-// isOff tells of a machine without power whose node nobody manages: it tells nobody
-// that it had begun (design §2, rule 9: managed: false stops all reporting).
-func (f *Facts) isOff(node string) bool {
-	nns := f.state(node)
-	return nns != nil && !isManaged(nns) && !f.Has(node)
+// isOff tells of a machine without power whose node nobody manages and that has told
+// nobody that it had begun (design §2, rule 9: managed: false stops all reporting).
+func (f *Facts) isOff(p *v1.NodeNetworkConfigurationPolicy, node string) bool {
+	nns, e := f.state(node), f.enactment(node, p.Name)
+	told := e != nil && conditionIs(e.Status.Conditions, v1.EnactmentProgressing)
+	return nns != nil && !isManaged(nns) && !f.Has(node) && !told
 }
 
 func (s *slots) ended(node string, now time.Duration) {
@@ -160,7 +161,7 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 	}
 	most := limit
 	for _, other := range sortedKeys(nodes) {
-		if f.node(other) == nil || other != node && (!f.Open(other) || f.isOver(other) || f.isOff(other)) {
+		if f.node(other) == nil || other != node && (!f.Open(other) || f.isOver(other) || f.isOff(p, other)) {
 			delete(nodes, other) // It left the cluster, or closed its journal and died.
 		}
 		most = max(most, nodes[other])

@@ -89,6 +89,14 @@ func TestSlots(t *testing.T) {
 			s.hosts["n1"].off = true
 			s.try("n2", change())
 		}},
+		"a node that has told that it began, and that nobody manages, lost its power in mid-trial": {want: "2 nodes are changing", play: func(s *stage) {
+			s.policy(1)
+			s.store(s.nns("n1", false, wanted, 2))
+			s.store(s.enacted("n1", 1, v1.EnactmentProgressing))
+			s.try("n1", change())
+			s.hosts["n1"].off = true
+			s.try("n2", change())
+		}},
 		"a node that is managed lost its power in mid-trial": {want: "2 nodes are changing", play: func(s *stage) {
 			s.policy(1)
 			s.store(s.nns("n1", true, wanted, 2))

@@ -45,18 +45,20 @@ func (unmanaged) Observe(f *Facts, e Event) error {
 	return nil
 }
 
-// saysSetAside tells of a write that says nothing but that the node is not managed,
-// which a handler that was away says when it is back.
+// saysSetAside tells of the write that says nothing but that the node is not managed,
+// which a handler that was away says when it is back, once.
 func saysSetAside(w Wrote) bool {
 	old, had := w.Before.(*v1.NodeNetworkState)
 	if !had {
 		return false
 	}
 	before, after := old.Status, w.After.(*v1.NodeNetworkState).Status
-	says := slices.ContainsFunc(after.Conditions, func(c v1.Condition) bool {
-		return c.Type == v1.StateAvailable && c.Reason == v1.ReasonNotManaged
-	})
-	before.Conditions, after.Conditions = nil, nil
+	setAside := func(c v1.Condition) bool { return c.Type == v1.StateAvailable && c.Reason == v1.ReasonNotManaged }
+	says := slices.ContainsFunc(after.Conditions, setAside) && !slices.ContainsFunc(before.Conditions, setAside)
+	others := func(all []v1.Condition) []v1.Condition {
+		return slices.DeleteFunc(slices.Clone(all), func(c v1.Condition) bool { return c.Type == v1.StateAvailable })
+	}
+	before.Conditions, after.Conditions = others(before.Conditions), others(after.Conditions)
 	return says && equality.Semantic.DeepEqual(before, after)
 }
 

@@ -56,10 +56,11 @@ func (volatile) Observe(f *Facts, e Event) error {
 }
 
 // mayApply tells whether nmstate may be at work in the phase that is written down. A
-// full disk may keep that older than it is: then the way back goes on all the same.
+// disk that has been full since it was written down keeps that older than it is: then
+// the way back goes on all the same.
 func (f *Facts) mayApply(node string, phase txn.Phase) bool {
 	t := f.Node(node).Trial
-	late := phase == txn.Settling && t != nil && !f.Calm(node, t.Asked, Full)
+	late := phase == txn.Settling && t != nil && !f.Calm(node, t.Written, Full)
 	return phase == txn.Applying || phase == txn.RollingBack || late
 }
 

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"testing"
+	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
@@ -48,6 +49,16 @@ func TestVolatile(t *testing.T) {
 			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
 			s.onDisk(profiles.DNSFile, "new")
 		}},
+		"global DNS is there for a moment when a way back is over that was written down once the disk took it": {
+			want: "before it is proven", play: func(s *stage) {
+				s.try("n1", change())
+				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", End: true}})
+				s.run(time.Second)
+				armed(s, txn.Settling, false)
+				s.tell("n1", JournalSaved{*s.hosts["n1"].entry})
+				s.onDisk(profiles.DNSFile, "new")
+			}},
 		"global DNS is there for a moment when the way back is over": {want: "before it is proven", play: func(s *stage) {
 			s.try("n1", change())
 			armed(s, txn.Settling, false)

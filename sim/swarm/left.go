@@ -42,11 +42,9 @@ func (l *left) Observe(_ *oracle.Facts, e oracle.Event) error {
 func (l *left) stays(n *cluster.Node, d state.Difference) bool {
 	name, setting, _ := strings.Cut(strings.TrimPrefix(d.Path, "interfaces["), "].")
 	name, _, _ = strings.Cut(name, " ") // A name and a type.
-	if one, there := n.Host.Show().Interface(name); there && setting == "mtu" {
-		if bond, is := one.Controller(); is && bond != name { // It gives its ports its own.
-			d.Path = "interfaces[" + bond + "].mtu"
-			return l.stays(n, d)
-		}
+	if bond, is := bondOf(n.Host.Show(), name); is && setting == "mtu" {
+		d.Path = "interfaces[" + bond + "].mtu"
+		return l.stays(n, d)
 	}
 	if _, was := l.before[n.Name].Interface(name); was || setting == "" {
 		return false
@@ -57,4 +55,12 @@ func (l *left) stays(n *cluster.Node, d state.Difference) bool {
 	}
 	desired, err := state.Parse(committed.Desired)
 	return err == nil && !state.Owns(state.Paths(desired), d)
+}
+
+// bondOf is the bond that an interface is a port of and has its MTU from.
+func bondOf(now state.State, name string) (string, bool) {
+	port, _ := now.Interface(name)
+	controller, is := port.Controller()
+	bond, there := now.Interface(controller)
+	return controller, is && there && bond.Type == "bond" && bond.Tree()["mtu"] == port.Tree()["mtu"]
 }
