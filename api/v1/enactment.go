@@ -114,6 +114,10 @@ type EnactmentPlan struct {
 	// Changes outside of interfaces: routes, rules, name servers.
 	// +optional
 	Changes []string `json:"changes,omitempty"`
+	// Warnings of what to look at before this is applied, such as a bridge that may
+	// close a ring. They refuse nothing, and the hash is without them.
+	// +optional
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // NodeNetworkConfigurationEnactmentStatus is how a policy fares on a node.

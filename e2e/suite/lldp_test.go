@@ -5,9 +5,12 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 // leafSwitches is a node with a NIC in each of two switches that announce
@@ -37,7 +40,56 @@ spec:
     - {name: eth2, type: ethernet, state: up, ipv4: {enabled: false}, ipv6: {enabled: false}, lldp: {enabled: true}}
 `
 
+// ringPolicy is a bridge over both NICs without STP.
+const ringPolicy = `
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: ring}
+spec:
+  mode: Plan
+  desiredState:
+    interfaces:
+    - name: br1
+      type: linux-bridge
+      state: up
+      ipv4: {enabled: false}
+      ipv6: {enabled: false}
+      bridge: {options: {stp: {enabled: false}}, port: [{name: eth1}, {name: eth2}]}
+`
+
 var _ = Describe("A switch that announces itself", func() {
+	It("on two ports of a bridge without STP is warned of, in the plan and when the bridge is there", func(ctx SpecContext) {
+		// Two segments that say they are one switch: were they one, this bridge
+		// would fill it with frames.
+		f := take(ctx, strings.ReplaceAll(strings.ReplaceAll(leafSwitches, "00:02", "00:01"), "leaf2, vlans", "leaf1, vlans"))
+		const warning = "br1 has no STP, and its ports eth1 and eth2 hear the same switch leaf1 by LLDP"
+		f.create(ctx, hearPolicy)
+		f.awaitPolicy(ctx, "hear", policySuccess)
+		f.create(ctx, ringPolicy)
+		Eventually(ctx, func(g Gomega) {
+			planned, err := f.enactment(ctx, "node1", "ring")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(planned.Status.Plan).NotTo(BeNil())
+			g.Expect(planned.Status.Plan.Warnings).To(ConsistOf(HavePrefix(warning)))
+			g.Expect(said(planned.Status.Conditions, v1.Planned)).To(ContainSubstring("warning: " + warning))
+		}).Should(Succeed())
+		f.patch(ctx, "ring", `{"spec": {"mode": "Apply"}}`)
+		Eventually(ctx, func(g Gomega) {
+			applied, err := f.enactment(ctx, "node1", "ring")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(said(applied.Status.Conditions, v1.EnactmentAvailable)).To(HavePrefix("successfully reconciled; warning: " + warning))
+		}).Should(Succeed())
+		f.patch(ctx, "ring", `{"spec": {"desiredState": {"interfaces": [
+			{"name": "br1", "type": "linux-bridge", "state": "up", "ipv4": {"enabled": false}, "ipv6": {"enabled": false},
+			 "bridge": {"options": {"stp": {"enabled": true}}, "port": [{"name": "eth1"}, {"name": "eth2"}]}}]}}}`)
+		Eventually(ctx, func(g Gomega) {
+			mended, err := f.enactment(ctx, "node1", "ring")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(mended.Status.PolicyGeneration).To(BeEquivalentTo(3))
+			g.Expect(said(mended.Status.Conditions, v1.EnactmentAvailable)).To(Equal("successfully reconciled"))
+		}).Should(Succeed())
+	}, SpecTimeout(specTimeout))
+
 	It("is an LLDP neighbour in the node's NodeNetworkState", func(ctx SpecContext) {
 		f := take(ctx, leafSwitches)
 		f.create(ctx, hearPolicy)

@@ -3,6 +3,7 @@ package desired
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -16,9 +17,11 @@ const ModePlan = "Plan"
 
 const messageNoReport = "Waiting for the first report of this node's network"
 
-// ReadsReport tells whether what the node reports matters to the policy for
-// its plan.
-func (p Policy) ReadsReport() bool { return p.Mode == ModePlan || len(p.PlanHashes) > 0 }
+// ReadsReport tells whether what the node reports matters to the policy: for its
+// plan, or for a warning.
+func (p Policy) ReadsReport() bool {
+	return p.Mode == ModePlan || len(p.PlanHashes) > 0 || mayRing(p.State)
+}
 
 // plans tells whether the policy is to be looked at only. What the node has
 // committed of it stays.
@@ -75,6 +78,7 @@ func (t *turn) planOne(m *member) bool {
 		undone = m.held.State
 	}
 	plan := Plan(m.policy.State, target.state, current, undone)
+	plan.Warnings = bounded(ringWarnings(m.policy.State, target.state, current))
 	if !equality.Semantic.DeepEqual(m.status.Plan, &plan) {
 		m.status.Plan = &plan
 	}
@@ -116,6 +120,19 @@ func (t *turn) describePlan(m *member) {
 }
 
 func planMessage(plan *v1.EnactmentPlan) string {
+	return planSummary(plan) + warningSuffix(plan.Warnings)
+}
+
+// warningSuffix puts what a person should look at behind what came of a policy. A
+// warning refuses nothing.
+func warningSuffix(warnings []string) string {
+	if len(warnings) == 0 {
+		return ""
+	}
+	return "; warning: " + strings.Join(warnings, "; ")
+}
+
+func planSummary(plan *v1.EnactmentPlan) string {
 	if plan.Disruption == v1.DisruptionNone {
 		return fmt.Sprintf("planned: nothing would change; the plan's hash is %s", plan.Hash)
 	}
