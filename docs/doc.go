@@ -8,4 +8,19 @@
 // Links lead somewhere. The package never ships.
 //
 //	guide.md ── ```yaml block ══ examples/X.yaml ──► handler/state, API server, lab
+//	        └── commands ──► e2e/suite types them, page after page, and compares
+//
+// Every page is played from top to bottom, in the README's order, on one lab
+// (e2e/suite/walk_test.go), and leaves the lab as it found it:
+//
+//   - In a block without a language, what follows "$ " is typed, and the lines
+//     below it are all that it prints. Durations, points in time and the width
+//     of columns are not compared; "…" stands for any part of a line and, on a
+//     line of its own, for any lines.
+//   - A block of the language sh is typed too, and only has to succeed.
+//   - An example that no command of its page applies is applied, waited for and
+//     deleted, as guide 103 tells.
+//   - <!-- not played: WHY --> above a block leaves it out, and the test lists it
+//     with the reason; <!-- this page is not played: WHY --> does so for a page.
+//     <!-- played last --> is for after all pages.
 package docs

@@ -69,6 +69,23 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 }
 
 func (c *Cluster) join(ctx context.Context, opts Options) error {
+	if err := c.connect(); err != nil {
+		return err
+	}
+	return c.StartControllers(ctx, opts.Mode)
+}
+
+// Open is for a lab that is up, with controllers that somebody else started.
+func Open(root, name string) (*Cluster, error) {
+	c := &Cluster{root: root, name: name}
+	var err error
+	if c.Lab, err = lab.Open(root, name); err != nil {
+		return nil, err
+	}
+	return c, c.connect()
+}
+
+func (c *Cluster) connect() error {
 	config, err := c.RESTConfig()
 	if err != nil {
 		return err
@@ -82,7 +99,7 @@ func (c *Cluster) join(ctx context.Context, opts Options) error {
 	if c.Client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("connecting to the API server: %w", err)
 	}
-	return c.StartControllers(ctx, opts.Mode)
+	return nil
 }
 
 // Down ends the controllers and removes the lab of that name. None there is no
