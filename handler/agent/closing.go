@@ -23,6 +23,13 @@ func (a *Agent) closeJournal(ctx context.Context) bool {
 	return true
 }
 
+// store writes the record down, now or, where that fails, before anything else begins:
+// what only the memory has, the next handler does not know.
+func (a *Agent) store() error {
+	a.unclosed = true
+	return a.storeOutcome()
+}
+
 // storeOutcome closes the journal, unless it is.
 func (a *Agent) storeOutcome() error {
 	if !a.unclosed {

@@ -65,3 +65,32 @@ func TestWhatFailedForAFullDiskIsTold(t *testing.T) {
 		t.Errorf("outcome = %+v", got)
 	}
 }
+
+// A policy that only gets another name changes nothing on the node, and still its name
+// is to be on the disk.
+func TestWhereWhatIsCommittedComesFromIsToldOnceTheDiskHasIt(t *testing.T) {
+	n := newNode(t)
+	var full atomic.Bool
+	var refused atomic.Int32
+	a, _ := n.handler(func(o *Options) { o.Journal = fullDisk{o.Journal, &full, &refused} })
+	n.want(2, "p", "br0")
+	n.outcome(2)
+	full.Store(true)
+	n.want(3, "renamed", "br0")
+	n.until("the record could not be written, and a turn has come to its end", func() bool {
+		a.poke()
+		return refused.Load() > 3
+	})
+	if got := n.get().Status.AppliedSources; len(got) != 1 || got[0].Policy != "p" {
+		t.Errorf("told too early: %+v", got)
+	}
+	full.Store(false)
+	n.outcome(3)
+	files, err := journal.NewFiles(n.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if record, err := files.Record(); err != nil || record.Committed == nil || record.Committed.Sources[0].Policy != "renamed" {
+		t.Errorf("the record: %+v, %v", record.Committed, err)
+	}
+}

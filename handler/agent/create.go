@@ -50,5 +50,5 @@ func (a *Agent) forgetGenerations() error {
 	last := a.record.Last.DeepCopy()
 	last.Generation = 0
 	a.record.Last = last
-	return a.Journal.Close(a.record)
+	return a.store()
 }

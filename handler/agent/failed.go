@@ -52,7 +52,7 @@ func (a *Agent) hasFailed(nns *v1.NodeNetworkState, hash string) (bool, error) {
 	a.record.Last = again
 	a.unreported = true
 	a.poke()
-	return true, a.Journal.Close(a.record)
+	return true, a.store()
 }
 
 // isGuardedAs tells whether a desired state that was written by hand asks for the

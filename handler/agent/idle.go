@@ -193,7 +193,7 @@ func (a *Agent) adoptSources(nns *v1.NodeNetworkState) error {
 		Generation: nns.Generation, Phase: string(txn.Idle), Since: *reported(a.Clock.Now()),
 		Policy: policy, Sources: v1.PlainSources(nns.Spec.Sources), Result: v1.TransactionCommitted,
 	}
-	return a.Journal.Close(a.record)
+	return a.store()
 }
 
 // mayTry tells whether this generation is to be tried now, or after a wait.

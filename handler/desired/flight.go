@@ -63,7 +63,9 @@ func (t *turn) land() {
 	}
 	if !t.done() || t.edited() { // What became of what somebody wrote says nothing of the policy.
 		m := t.byName[flights[0].Policy]
-		if len(flights) == 1 && m != nil && m.readable() && !m.plans() && m.policy.Hash == flights[0].Hash {
+		// What somebody wrote over is put back by a generation that may begin here.
+		again := !t.edited() || m.approved()
+		if len(flights) == 1 && m != nil && m.readable() && !m.plans() && m.policy.Hash == flights[0].Hash && again {
 			t.flying = m
 		} else {
 			t.superseded = true

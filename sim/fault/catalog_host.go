@@ -63,6 +63,17 @@ func applyKinds() []Kind {
 			end:   func(e Effects, f Fault, r *rand.Rand) { e.KillManager(f.Target, false, r) },
 		},
 		{
+			Name: "nm-dies-at-commit", Lean: true, On: OnNode, Least: 10 * time.Minute, Most: 30 * time.Minute, Rate: 1,
+			Doc: "NetworkManager dies when it is asked to give a checkpoint up, and comes back: what is to stay is on disk, and not proven",
+			verdict: func(a *active, call world.Call) world.Verdict {
+				if call.Port != backendPort || call.Verb != "commit" {
+					return world.Verdict{}
+				}
+				a.effects.RestartManager(a.fault.Target, drawn(a.rand, 0, 30*time.Second))
+				return world.Verdict{Before: time.Millisecond}
+			},
+		},
+		{
 			Name: "put-back-refused", On: OnNode, Least: 5 * time.Second, Most: 3 * time.Minute,
 			Doc:   "the kernel refuses to take back what a change has cost others",
 			begin: func(e Effects, f Fault, _ *rand.Rand) { e.RefusePutBack(f.Target, true) },

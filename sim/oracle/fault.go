@@ -32,7 +32,7 @@ func classesOf(kind string) Class {
 	switch kind {
 	case "carrier-loss", "drift", "dhcp-late", "dhcp-gone", "gateway-gone", "dns-gone":
 		return Moves
-	case "nm-restart", "nm-dies", "nm-hang", "checkpoint-expires", "apply-slow":
+	case "nm-restart", "nm-dies", "nm-dies-at-commit", "nm-hang", "checkpoint-expires", "apply-slow":
 		return Restarts | Hinders
 	case "reboot", "power-cut":
 		return Moves | Restarts | Hinders | Stale
