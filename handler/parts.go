@@ -29,6 +29,8 @@ type parts struct {
 	scheme *runtime.Scheme
 	// filters tells whether the kernel's bridges can filter VLANs.
 	filters bool
+	// kernel tells which interfaces the kernel can make.
+	kernel *backend.Links
 }
 
 // clusterConfig says how the API server is reached. It asks nobody.
@@ -56,7 +58,10 @@ func (n *node) parts() (*parts, error) {
 		}
 	}
 	var err error
-	p.filters, err = backend.KernelFiltersVLANs()
+	if p.filters, err = backend.KernelFiltersVLANs(); err != nil {
+		return p, err
+	}
+	p.kernel, err = backend.NewLinks()
 	return p, err
 }
 
@@ -93,7 +98,7 @@ func isProgram(path string) bool {
 func (p *parts) connect(ctx context.Context, c client.Client, live client.Reader, events policy.Recorder) (*policy.Reconciler, error) {
 	var reader client.Reader = c
 	p.cluster.Store(&reader)
-	if err := p.state.Connect(ctx, agent.Cluster{Client: c, Live: live, BridgeVLANFiltering: &p.filters}); err != nil {
+	if err := p.state.Connect(ctx, agent.Cluster{Client: c, Live: live, BridgeVLANFiltering: &p.filters, Kernel: p.kernel}); err != nil {
 		return nil, err
 	}
 	if p.options.mode == centralized {

@@ -72,9 +72,14 @@ type EnactmentRetry struct {
 	// Attempts that failed in a row for this generation.
 	Attempts int32 `json:"attempts"`
 	// After is the time of the next attempt; absent when the failure is final
-	// for this generation.
+	// for this generation, or there is something in awaits.
 	// +optional
 	After *metav1.Time `json:"after,omitempty"`
+	// Awaits are interfaces that are not on the node: it is tried again once the
+	// node reports all of them.
+	// +optional
+	// +listType=atomic
+	Awaits []string `json:"awaits,omitempty"`
 }
 
 // EnactmentRollback is how the node got back after a failed change.

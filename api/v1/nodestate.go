@@ -163,9 +163,28 @@ type Transaction struct {
 	// Attempts that failed in a row with this desired state.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
+	// Awaits are interfaces that are not on the node: a policy that names them is
+	// tried again once the node has all of them.
+	// +optional
+	// +listType=atomic
+	Awaits []string `json:"awaits,omitempty"`
 	// RetryAfter is the time of the next attempt of a hand-written state.
 	// +optional
 	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
+}
+
+// Capabilities are what a node's kernel can do.
+type Capabilities struct {
+	// LinkTypes are the types of interfaces that the kernel can make, as nmstate
+	// names them.
+	// +optional
+	// +listType=set
+	LinkTypes []string `json:"linkTypes,omitempty"`
+	// MissingLinkTypes are those that it cannot make. A type in neither list needs
+	// a module that is not loaded: it is tried when a policy asks for it.
+	// +optional
+	// +listType=set
+	MissingLinkTypes []string `json:"missingLinkTypes,omitempty"`
 }
 
 // NodeNetworkStateStatus is what a node is.
@@ -197,6 +216,9 @@ type NodeNetworkStateStatus struct {
 	// a bridge; absent while it is not known.
 	// +optional
 	BridgeVLANFiltering *bool `json:"bridgeVLANFiltering,omitempty"`
+	// Capabilities of the node's kernel, found out by trying.
+	// +optional
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
 	// HandlerVersion and HostNetworkManagerVersion are what did it.
 	// +optional
 	HandlerVersion string `json:"handlerVersion,omitempty"`

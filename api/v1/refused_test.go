@@ -90,6 +90,8 @@ func refusedGuards() map[string]refusal {
 		"an unknown kind of probe":             {`{probes: [{type: udp, target: a}]}`, `spec.probes[0].type: Unsupported value: "udp": supported values: "ping", "dns", "tcp", "http", "confirm"`},
 		"a probe without a kind":               {`{probes: [{target: a}]}`, "spec.probes[0].type: Required value"},
 		"a ping of nothing":                    {`{probes: [{type: ping}]}`, target},
+		"a ping of what is no host":            {`{probes: [{type: ping, target: "not a host"}]}`, "spec.probes: the target of ping is an address or a host name, that of dns a host name"},
+		"a look-up of a URL":                   {`{probes: [{type: dns, target: "http://example.com"}]}`, "spec.probes: the target of ping is an address or a host name, that of dns a host name"},
 		"a look-up of nothing":                 {`{probes: [{type: dns}]}`, target},
 		"a connection to nothing":              {`{probes: [{type: tcp}]}`, target},
 		"a request to nothing":                 {`{probes: [{type: http}]}`, target},

@@ -168,6 +168,7 @@ const (
 // Probe is one condition for keeping a change.
 //
 // +kubebuilder:validation:XValidation:rule="self.type == 'confirm' ? !has(self.target) : has(self.target)",message="spec.probes: target is required, except for confirm, which has none"
+// +kubebuilder:validation:XValidation:rule="!(self.type in ['ping', 'dns']) || !has(self.target) || self.target.contains('{{') || self.target.matches('^[0-9A-Za-z:._%-]+$')",message="spec.probes: the target of ping is an address or a host name, that of dns a host name"
 // +kubebuilder:validation:XValidation:rule="self.type != 'tcp' || !has(self.target) || self.target.contains('{{') || self.target.matches('^.+:[0-9]{1,5}$')",message="spec.probes: the target of tcp is host:port, such as 192.0.2.1:443"
 // +kubebuilder:validation:XValidation:rule="self.type != 'http' || !has(self.target) || self.target.contains('{{') || self.target.matches('^https?://.+')",message="spec.probes: the target of http is a URL that begins with http:// or https://"
 type Probe struct {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -116,6 +117,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 		open = open || rendered.Waiting != "" || rendered.ReadsReport() || m.renderings[policy.UID].open
 		g.input.Policies = append(g.input.Policies, rendered)
 	}
+	open = open || slices.ContainsFunc(g.input.Enactments, func(e v1.NodeNetworkConfigurationEnactment) bool { return desired.Awaits(e.Status) })
 	m.readsReports.Store(open)
 	m.keepRenderings(uids)
 	r.shared.only(list.Items)

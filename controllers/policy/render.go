@@ -77,7 +77,27 @@ func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy 
 	if p.Err == nil {
 		p.Err = v1.CheckProbes("spec.probes", p.Probes)
 	}
+	if p.Err == nil {
+		p.Err = g.checkKernel(policy, known.Rendering)
+	}
 	return p
+}
+
+// checkKernel asks what the node says of its kernel. What the node has committed of
+// the policy, it could make.
+func (g *gathered) checkKernel(policy *v1.NodeNetworkConfigurationPolicy, made desired.Rendering) error {
+	if g.state == nil || g.state.Status.Capabilities == nil || len(g.state.Status.Capabilities.MissingLinkTypes) == 0 {
+		return nil
+	}
+	enactment := g.enactments[v1.EnactmentName(g.input.Node, policy.Name)]
+	if enactment != nil && enactment.Status.Committed != nil && enactment.Status.Committed.Hash == made.Hash {
+		return nil
+	}
+	current, _, err := g.current()
+	if err != nil {
+		return err
+	}
+	return desired.CheckKernel(made.State, current, g.state.Status.Capabilities)
 }
 
 // make renders the policy, in this order: variables, so that captures may use

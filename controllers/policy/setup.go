@@ -145,6 +145,8 @@ func outcome(nns *v1.NodeNetworkState) v1.NodeNetworkStateStatus {
 		Transaction:        nns.Status.Transaction,
 		// What bridges can do decides how policies come out.
 		BridgeVLANFiltering: nns.Status.BridgeVLANFiltering,
+		// What the kernel cannot do, no attempt is made at.
+		Capabilities: nns.Status.Capabilities,
 	}
 	for _, d := range nns.Status.Drift {
 		status.Drift = append(status.Drift, v1.Drift{Path: d.Path, Policy: d.Policy, Expected: d.Expected, Action: d.Action})

@@ -28,7 +28,7 @@ var _ = Describe("A desired state that cannot be", func() {
 			f.awaitAsBefore(ctx, n)
 			Expect(checkpoints(ctx, n)).To(BeEmpty())
 		},
-		Entry("by libnmstate: a bond that refers to a port that is not there", `
+		Entry("by name: a bridge that refers to a port that is not there", `
     - {name: br1, type: linux-bridge, state: up, bridge: {port: [{name: eth9, vlan: {}}]}}
 `, "eth9", SpecTimeout(specTimeout)),
 		Entry("by libnmstate: an MTU below IPv6's least", `

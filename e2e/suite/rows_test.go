@@ -89,16 +89,16 @@ spec:
 		f.create(ctx, `
 apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
-metadata: {name: absentee}
+metadata: {name: too-small}
 spec:
   desiredState:
-    interfaces: [{name: eth9, type: ethernet, state: up, mtu: 1400}]
+    interfaces: [{name: eth1, type: ethernet, state: up, mtu: 600, ipv6: {enabled: true}}]
 `)
 		n := f.node()
-		enactment := f.awaitEnactment(ctx, n.Name, "absentee", enactmentRetrying)
-		Expect(said(enactment.Status.Conditions, v1.EnactmentFailing)).To(MatchRegexp(`eth9.* Retrying [1-5]/5$`))
-		f.awaitEnactment(ctx, n.Name, "absentee", enactmentFailed)
-		f.awaitPolicy(ctx, "absentee", policyFailed)
+		enactment := f.awaitEnactment(ctx, n.Name, "too-small", enactmentRetrying)
+		Expect(said(enactment.Status.Conditions, v1.EnactmentFailing)).To(MatchRegexp(`MTU.* Retrying [1-5]/5$`))
+		f.awaitEnactment(ctx, n.Name, "too-small", enactmentFailed)
+		f.awaitPolicy(ctx, "too-small", policyFailed)
 		f.expectAsBefore(ctx, n)
 	}, SpecTimeout(specTimeout))
 })

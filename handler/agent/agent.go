@@ -50,6 +50,9 @@ type Options struct {
 	// BridgeVLANFiltering tells whether bridges of the node's kernel can filter
 	// VLANs; nil leaves it out of the report.
 	BridgeVLANFiltering *bool
+	// Kernel tells which interfaces the node's kernel can make; nil where nothing
+	// is known of it.
+	Kernel backend.Kernel
 	// Backoff is how a failed hand-written desired state is retried; the zero
 	// value is the product's.
 	Backoff Backoff

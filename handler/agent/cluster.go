@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 )
 
 // Cluster is what an agent needs beside what Recover does.
@@ -12,8 +14,9 @@ type Cluster struct {
 	// Client and Live are those of Options.
 	Client client.Client
 	Live   client.Reader
-	// BridgeVLANFiltering is that of Options.
+	// BridgeVLANFiltering and Kernel are those of Options.
 	BridgeVLANFiltering *bool
+	Kernel              backend.Kernel
 }
 
 // errNotConnected: what the node needs comes first, so there is nobody to ask yet.
@@ -26,6 +29,7 @@ func (a *Agent) Connect(ctx context.Context, cluster Cluster) error {
 		return ctx.Err()
 	}
 	defer a.endTurn()
-	a.Client, a.Live, a.BridgeVLANFiltering = cluster.Client, cluster.Live, cluster.BridgeVLANFiltering
+	a.Client, a.Live = cluster.Client, cluster.Live
+	a.BridgeVLANFiltering, a.Kernel = cluster.BridgeVLANFiltering, cluster.Kernel
 	return nil
 }

@@ -62,7 +62,18 @@ func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry)
 	if cause := a.stillWanted(ctx, change, entry.Sources); cause != nil {
 		return nil, cause
 	}
-	if err := a.prepareWayBack(ctx, &entry); err != nil {
+	desired, err := state.Parse(entry.Change)
+	if err != nil {
+		return nil, &txn.Cause{Message: "arming: " + err.Error()}
+	}
+	before, err := a.before(ctx, &entry)
+	if err != nil {
+		return nil, &txn.Cause{Message: "arming: reading the node's network: " + err.Error()}
+	}
+	if cause := a.impossible(desired, before); cause != nil {
+		return nil, cause
+	}
+	if err := a.prepareWayBack(ctx, &entry, desired, before); err != nil {
 		return nil, &txn.Cause{Message: "arming: " + err.Error()}
 	}
 	return &entry, nil
@@ -85,20 +96,12 @@ func (a *Agent) stillWanted(ctx context.Context, change txn.Change, sources []v1
 	return nil
 }
 
-func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry) error {
-	desired, err := state.Parse(entry.Change)
-	if err != nil {
-		return err
-	}
+func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry, desired, before state.State) (err error) {
 	if entry.BootID, err = a.Boot.ID(); err != nil {
 		return err
 	}
 	if entry.Instance, err = a.Backend.Instance(ctx); err != nil {
 		return err
-	}
-	before, err := a.before(ctx, entry)
-	if err != nil {
-		return fmt.Errorf("reading the node's network: %w", err)
 	}
 	revert, err := a.Backend.Revert(ctx, desired, before)
 	if err != nil {

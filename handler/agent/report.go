@@ -49,6 +49,7 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 		return err
 	}
 	status.HandlerVersion, status.HandlerNmstateVersion, status.BridgeVLANFiltering = a.Version, a.NmstateVersion, a.BridgeVLANFiltering
+	status.Capabilities = a.capabilities()
 	a.describe(nns, status)
 	if sameStatus(base.Status, *status) {
 		a.unreported = false
@@ -133,7 +134,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		status.HandlerNetworkManagerVersion = status.HostNetworkManagerVersion
 		status.NetworkManagerLimits = limits(status.HostNetworkManagerVersion)
 	}
-	filtered := state.Report(current, policyInterfaces(nns)...)
+	filtered := state.Report(current, slices.Concat(policyInterfaces(nns), a.awaited())...)
 	a.metrics.inventory(a.Node, filtered)
 	previous, err := state.Parse(status.CurrentState.Raw)
 	if err != nil || !state.SameReport(previous, filtered) || refresh != a.refreshed {

@@ -182,7 +182,7 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 	last := v1.Transaction{
 		Generation: outcome.Change.Generation, Phase: string(txn.Idle), Since: *reported(a.entry.Since),
 		Policy: outcome.Change.Policy, Sources: v1.PlainSources(a.entry.Sources), Result: outcome.Result,
-		Final: outcome.Final, Message: outcome.Message, GuardedBy: outcome.GuardedBy, Differences: outcome.Differences,
+		Final: outcome.Final, Message: outcome.Message, GuardedBy: outcome.GuardedBy, Differences: outcome.Differences, Awaits: outcome.Awaits,
 	}
 	switch outcome.Result {
 	case v1.TransactionCommitted:

@@ -85,6 +85,16 @@ type Backend interface {
 	Revert(ctx context.Context, desired, current state.State) (state.State, error)
 }
 
+// Kernel tells which types of interfaces the node's kernel can make. It makes none.
+type Kernel interface {
+	// Links are the types that it can make and those that it cannot, sorted. A
+	// type that a module could still bring is in neither until it was tried.
+	Links() (can, cannot []string)
+	// CanMake tries the type, which loads the module as making such an interface
+	// would. A type that is not the kernel's to make can be made.
+	CanMake(kind string) bool
+}
+
 // What an implementation's errors wrap, so that the caller can tell them apart.
 var (
 	// ErrInvalid: the desired state was refused before anything was changed.

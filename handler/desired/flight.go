@@ -162,7 +162,11 @@ func (t *turn) charge(m *member, source v1.Source) {
 		cause = fmt.Sprintf("the transaction ended as %s", last.Result)
 	}
 	next := failedRow(cause)
-	if !last.Final {
+	switch {
+	case last.Final:
+	case len(last.Awaits) > 0:
+		m.status.Retry.Awaits = last.Awaits
+	default:
 		m.status.Retry.After = retryTime(t.in.Now, retryDelay(t.in.Node, m.name, attempts))
 		if attempts <= shownRetries {
 			next = retryingRow(cause, attempts)

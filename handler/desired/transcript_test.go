@@ -216,6 +216,10 @@ func (w *world) stateCommand(verb, rest string) {
 		w.handle("Idle", v1.TransactionCommitted, false, "")
 	case "refuse":
 		w.handle("Idle", v1.TransactionRefused, false, rest)
+	case "miss": // NAME MESSAGE: the node does not have the interface
+		name, message, _ := strings.Cut(rest, " ")
+		w.handle("Idle", v1.TransactionRefused, false, message)
+		w.state.Status.Transaction.Awaits = []string{name}
 	case "malformed":
 		w.handle("Idle", v1.TransactionRefused, true, rest)
 	case "fail":

@@ -216,7 +216,9 @@ func standing(s v1.NodeNetworkConfigurationEnactmentStatus) string {
 	if s.Committed != nil {
 		line += fmt.Sprintf(" committed=g%d", s.Committed.Generation)
 	}
-	if s.Retry != nil && s.Retry.After == nil {
+	if Awaits(s) {
+		line += fmt.Sprintf(" awaits %s after %d", strings.Join(s.Retry.Awaits, ", "), s.Retry.Attempts)
+	} else if s.Retry != nil && s.Retry.After == nil {
 		line += fmt.Sprintf(" final after %d", s.Retry.Attempts)
 	} else if s.Retry != nil {
 		line += fmt.Sprintf(" failed=%d", s.Retry.Attempts)

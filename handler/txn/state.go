@@ -81,6 +81,8 @@ type Cause struct {
 	Message string `json:"message"`
 	// Final: the same change is not tried again.
 	Final bool `json:"final,omitempty"`
+	// Awaits are interfaces that are not on the node.
+	Awaits []string `json:"awaits,omitempty"`
 	// Superseded: nobody failed; the desired state changed meanwhile.
 	Superseded bool `json:"superseded,omitempty"`
 	// Interrupted: a crash, a reboot or a restart of NetworkManager ended the trial.
@@ -151,7 +153,9 @@ type Outcome struct {
 	// Interrupted: the trial was not judged, it was ended from outside.
 	Interrupted bool
 	Message     string
-	GuardedBy   []string
+	// Awaits are interfaces that are not on the node.
+	Awaits    []string
+	GuardedBy []string
 	// Differences that a rollback left behind, one line each.
 	Differences []string
 }

@@ -352,7 +352,7 @@ func (s State) refused() (State, []Effect) {
 func (s State) finish(result v1.TransactionResult, message string) (State, []Effect) {
 	outcome := Outcome{Change: s.Change, Result: result, Message: message, GuardedBy: s.Guards}
 	if result != v1.TransactionCommitted && s.Cause != nil {
-		outcome.Final, outcome.Interrupted = s.Cause.Final, s.Cause.Interrupted
+		outcome.Final, outcome.Interrupted, outcome.Awaits = s.Cause.Final, s.Cause.Interrupted, s.Cause.Awaits
 	}
 	return State{Phase: Idle}, []Effect{Finish{Outcome: outcome}}
 }

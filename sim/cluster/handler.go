@@ -46,7 +46,7 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 		Node: n.Name, Client: c, Live: live, Backend: n.Host.Backend(p), Prober: prober,
 		Journal: n.Host.Journal(p), Boot: n.Host.Boot(p), Foreign: n.Host.Keeper(p), Clock: p.Clock(),
 		Spawn:  func(task func()) { p.Go("task", task) },
-		Window: cl.options.Window, Version: "sim", BridgeVLANFiltering: &filters,
+		Window: cl.options.Window, Version: "sim", BridgeVLANFiltering: &filters, Kernel: n.Host.LinkTypes(p),
 		HostVersion: func(context.Context) string { return "1.52.0" },
 	}
 	cl.options.Watch.Agent(p, &options)

@@ -22,7 +22,6 @@ func TestWhatNmstateRefusesChangesNothing(t *testing.T) {
 		"a type that is not modelled":         {"interfaces: [{name: x, type: macsec, state: up, macsec: {base-iface: eth1, mka-cak: aa, mka-ckn: bb, encrypt: true}}]", "macsec"},
 		"an MTU that the driver does not do":  {"interfaces: [{name: eth1, type: ethernet, state: up, mtu: 9001}]", "bigger than maximum allowed MTU 9000"},
 		"an MTU that IPv6 does not do":        {"interfaces: [{name: eth1, type: ethernet, state: up, mtu: 1200, ipv6: {enabled: true}}]", "MTU should be >= 1280"},
-		"an address of the other family":      {`interfaces: [{name: eth1, type: ethernet, state: up, ipv4: {enabled: true, address: [{ip: "2001:db8::1", prefix-length: 64}]}}]`, "no address of ipv4"},
 		"a route by an interface that is not": {"routes: {config: [{destination: 10.0.0.0/8, next-hop-interface: eth9, next-hop-address: 192.0.2.1}]}", "next hop interface eth9 not found"},
 		"a route by one without the family":   {"routes: {config: [{destination: 10.0.0.0/8, next-hop-interface: eth1, next-hop-address: 192.0.2.1}]}", "has been marked as IPv4 disabled"},
 		"a port of two bridges": {`interfaces: [{name: br8, type: linux-bridge, state: up, bridge: {port: [{name: eth1}]}},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/godbus/dbus/v5"
+
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -79,7 +81,7 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, holding *holder,
 	ended := make(chan ending, 1)
 	go func() { ended <- b.runChild(ctx, desired, rollbackAfter) }()
 
-	t := &trial{manager: m, rollbackAfter: rollbackAfter, armed: armed}
+	t := &trial{manager: m, rollbackAfter: rollbackAfter, armed: armed, failedFor: map[dbus.ObjectPath]uint32{}}
 	for {
 		select {
 		case change, open := <-changes:
@@ -87,13 +89,19 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, holding *holder,
 				changes = nil
 				continue
 			}
-			if aboutCheckpoints(change) {
+			if device, reason, is := failedDevice(change); is {
+				t.failedFor[device] = reason
+			} else if aboutCheckpoints(change) {
 				_, _ = t.look(ctx) // The next change, or the end, looks again.
 			}
 		case <-holding.changes:
 			_ = holding.putBack() // The next change, or the end, tries again and tells.
 		case end := <-ended:
-			return t.concluded(ctx, end)
+			made, err := t.concluded(ctx, end)
+			if err != nil && end.report.Error != nil {
+				err = t.explained(ctx, desired, err)
+			}
+			return made, err
 		}
 	}
 }
@@ -137,6 +145,8 @@ type trial struct {
 	armed         func(backend.Checkpoint)
 	// checkpoint is ours, once seen.
 	checkpoint backend.Checkpoint
+	// failedFor has NetworkManager's reason for each device that failed.
+	failedFor map[dbus.ObjectPath]uint32
 }
 
 // look reads the checkpoints and takes the new one for ours: there was none

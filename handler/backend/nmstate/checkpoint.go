@@ -126,11 +126,17 @@ func rollbackResult(result uint32) string {
 // watch sends on the channel whenever the list of checkpoints may have
 // changed. It is a hint: the list is to be read again.
 func (m *systemBus) watch(ctx context.Context) (<-chan *dbus.Signal, error) {
-	rule := fmt.Sprintf("type='signal',sender='%s',path='%s',interface='%s',member='PropertiesChanged'", m.owner, nmPath, propertiesName)
-	if err := m.ask(ctx, answerWithin, busName, busPath, busName+".AddMatch", rule).Err; err != nil {
-		return nil, err
+	for _, rule := range []string{
+		fmt.Sprintf("type='signal',sender='%s',path='%s',interface='%s',member='PropertiesChanged'", m.owner, nmPath, propertiesName),
+		fmt.Sprintf("type='signal',sender='%s',interface='%s',member='StateChanged'", m.owner, deviceName),
+	} {
+		if err := m.ask(ctx, answerWithin, busName, busPath, busName+".AddMatch", rule).Err; err != nil {
+			return nil, err
+		}
 	}
-	changes := make(chan *dbus.Signal, 16)
+	// A device changes its state some ten times in an apply. What does not fit is
+	// lost, and looked for at the end.
+	changes := make(chan *dbus.Signal, 1024)
 	m.conn.Signal(changes)
 	return changes, nil
 }
@@ -139,6 +145,9 @@ func (m *systemBus) watch(ctx context.Context) (<-chan *dbus.Signal, error) {
 func aboutCheckpoints(signal *dbus.Signal) bool {
 	if signal == nil || len(signal.Body) < 2 {
 		return true
+	}
+	if signal.Name == deviceName+".StateChanged" {
+		return false
 	}
 	changed, ok := signal.Body[1].(map[string]dbus.Variant)
 	if !ok {

@@ -3,7 +3,9 @@ package nmstate
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"strings"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -59,13 +61,49 @@ func refusedForOtherThanVLANs() (bool, error) {
 
 // newBridge asks the kernel for a bridge with options of our own making.
 func newBridge(name string, add func(options *nl.RtAttr)) error {
+	return newLink(name, "bridge", func(_ *nl.NetlinkRequest, info *nl.RtAttr) {
+		add(info.AddRtAttr(nl.IFLA_INFO_DATA, nil))
+	})
+}
+
+func newLink(name, kind string, add func(request *nl.NetlinkRequest, info *nl.RtAttr)) error {
 	request := nl.NewNetlinkRequest(unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK)
 	request.AddData(nl.NewIfInfomsg(unix.AF_UNSPEC))
 	request.AddData(nl.NewRtAttr(unix.IFLA_IFNAME, nl.ZeroTerminated(name)))
 	info := nl.NewRtAttr(unix.IFLA_LINKINFO, nil)
-	info.AddRtAttr(nl.IFLA_INFO_KIND, nl.NonZeroTerminated("bridge"))
-	add(info.AddRtAttr(nl.IFLA_INFO_DATA, nil))
+	info.AddRtAttr(nl.IFLA_INFO_KIND, nl.NonZeroTerminated(kind))
+	add(request, info)
 	request.AddData(info)
 	_, err := request.Execute(unix.NETLINK_ROUTE, 0)
 	return err
+}
+
+// knowsLink asks for a link that cannot be: it has no queue to send from. The kernel
+// looks for the kind first, then at the queues, and has told nobody of the link by
+// then. A kind may find more to refuse; that the kernel refuses it says that it
+// knows it. So no namespace is needed, which a pod with NET_ADMIN and no more may
+// not make.
+func knowsLink(kind string) (bool, error) {
+	err := newLink("nmstate-try0", kind, func(request *nl.NetlinkRequest, _ *nl.RtAttr) {
+		request.AddData(nl.NewRtAttr(unix.IFLA_NUM_TX_QUEUES, nl.Uint32Attr(0)))
+	})
+	switch {
+	case errors.Is(err, unix.EOPNOTSUPP):
+		return false, nil
+	case errors.Is(err, unix.EPERM):
+		return false, fmt.Errorf("trying whether the kernel has links of kind %s: %w", kind, err)
+	case err == nil:
+		return false, fmt.Errorf("trying whether the kernel has links of kind %s: it made one without a queue", kind)
+	}
+	return true, nil
+}
+
+// loadsNothing tells whether trying a kind of link loads no module: the kernel has it
+// already, or can load none.
+func loadsNothing(module string) bool {
+	if _, err := os.Stat("/sys/module/" + module); err == nil {
+		return true
+	}
+	disabled, err := os.ReadFile("/proc/sys/kernel/modules_disabled")
+	return err != nil || strings.TrimSpace(string(disabled)) == "1"
 }

@@ -75,3 +75,36 @@ func TestNobodyHearsOfTheBridgeThatIsRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatTheKernelSaysOfALinkIsWhatMakingOneSays(t *testing.T) {
+	inNewSpace(t, func(t *testing.T) {
+		links := &Links{try: knowsLink, isLoaded: func(string) bool { return true }, tried: map[string]bool{}}
+		if err := links.begin(); err != nil {
+			t.Error(err)
+		}
+		can, cannot := links.Links()
+		if len(can)+len(cannot) != len(linkTypes()) {
+			t.Errorf("of %d types it can make %v and cannot make %v", len(linkTypes()), can, cannot)
+		}
+		if there, err := netlink.LinkList(); err != nil || len(there) != 1 {
+			t.Errorf("left behind: %v, %v", there, err)
+		}
+		for name, link := range map[string]netlink.Link{
+			"bond":         netlink.NewLinkBond(netlink.LinkAttrs{Name: "made"}),
+			"dummy":        &netlink.Dummy{LinkAttrs: netlink.LinkAttrs{Name: "made"}},
+			"linux-bridge": &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "made"}},
+			"veth":         &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "made"}, PeerName: "peer"},
+			"vlan":         &netlink.Vlan{LinkAttrs: netlink.LinkAttrs{Name: "made", ParentIndex: 1}, VlanId: 1},
+			"vrf":          &netlink.Vrf{LinkAttrs: netlink.LinkAttrs{Name: "made"}, Table: 7},
+			"vxlan":        &netlink.Vxlan{LinkAttrs: netlink.LinkAttrs{Name: "made"}, VxlanId: 1, Port: 4789},
+		} {
+			err := netlink.LinkAdd(link)
+			if made := !errors.Is(err, unix.EOPNOTSUPP); made != links.CanMake(name) {
+				t.Errorf("%s: making one says %v; without it: %v", name, err, links.CanMake(name))
+			}
+			if err == nil {
+				_ = netlink.LinkDel(link)
+			}
+		}
+	})
+}
