@@ -32,6 +32,7 @@ func TestTheAPIServerKeepsTheContract(t *testing.T) {
 	t.Run("refuses", func(t *testing.T) { refuses(t, api) })
 	t.Run("serves", func(t *testing.T) { serves(t, api) })
 	t.Run("describes", func(t *testing.T) { describes(t, api) })
+	t.Run("warns", func(t *testing.T) { warns(t, plane) })
 	t.Run("explains", func(t *testing.T) { explains(t, api) })
 }
 

@@ -93,7 +93,7 @@ func newUp(w *where) *cobra.Command {
 	f.StringArrayVar(&opts.Binds, "bind", nil, "folder that nodes see, read-only, at the same path; may be given again")
 	f.StringVar(&opts.ControlPlane, "control-plane", "embedded", "embedded or none")
 	f.StringVar(&opts.Kubeconfig, "kubeconfig", "", "use this cluster instead of an embedded control plane")
-	f.StringVar(&opts.Deploy, "deploy", "deploy", "folder with crds, namespace and rbac for the cluster; empty: none")
+	f.StringVar(&opts.Deploy, "deploy", "deploy", "folder with crds, namespace, rbac and admission for the cluster; empty: none")
 	f.StringArrayVar(&opts.Manifests, "manifests", nil, "file or folder to apply to the cluster; may be given again")
 	f.StringVar(&opts.AuditLog, "audit-log", "", "file for the requests to the embedded API server")
 	f.BoolVarP(&quiet, "quiet", "q", false, "no progress lines")

@@ -1,0 +1,60 @@
+package state
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write deploy/admission/mistakes.yaml anew")
+
+// TestTheAdmissionPolicyKnowsTheSame: what the API server warns of is what the tables
+// here do not know.
+func TestTheAdmissionPolicyKnowsTheSame(t *testing.T) {
+	const file = "../../deploy/admission/mistakes.yaml"
+	made := template.Must(template.ParseFiles("testdata/admission.yaml.tmpl"))
+	var sections, largest, short []string
+	for _, kind := range sortedNames(vocabulary.types) {
+		sections = append(sections, fmt.Sprintf("'%s': %s", kind, quoted(vocabulary.types[kind])))
+		largest = append(largest, fmt.Sprintf("'%s': %d", kind, mostMTU(kind)))
+		if hasKernelName(kind) {
+			short = append(short, "'"+kind+"'")
+		}
+	}
+	var out bytes.Buffer
+	if err := made.Execute(&out, map[string]any{
+		"Top": quoted(vocabulary.state), "Base": quoted(vocabulary.base),
+		"IP":       quoted(joinKeys(vocabulary.base["ipv4"].keys, vocabulary.base["ipv6"].keys)),
+		"Sections": "{" + strings.Join(sections, ", ") + "}", "Largest": "{" + strings.Join(largest, ", ") + "}",
+		"Short": "[" + strings.Join(short, ", ") + "]", "MostVLAN": mostVLAN, "MostName": mostName,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if *rewrite {
+		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	there, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(out.String(), string(there)); diff != "" {
+		t.Errorf("%s is not up to date (go test ./handler/state -run Admission -rewrite):\n%s", file, diff)
+	}
+}
+
+func quoted(known keys) string {
+	var words []string
+	for _, key := range sortedSchemas(known) {
+		words = append(words, "'"+key+"'")
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
