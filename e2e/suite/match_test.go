@@ -22,7 +22,7 @@ apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
 metadata: {name: match}
 spec:
-  match: [{name: "eth[12]", type: ethernet}]
+  match: [{name: "eth[12]", type: veth}] # The NICs of the lab are veths.
   variables:
     mtu: {fromLabel: example.com/mtu}
   desiredState:

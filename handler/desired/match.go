@@ -53,9 +53,7 @@ func selects(rule v1.InterfaceRule, one state.Interface) bool {
 	if address == "" {
 		address = one.MACAddress()
 	}
-	// A desired state may call a veth an ethernet too.
-	isType := same(rule.Type, one.Type) || (same(rule.Type, "ethernet") && one.Type == "veth")
-	return isType && same(rule.Driver, one.Driver()) &&
+	return same(rule.Type, one.Type) && same(rule.Driver, one.Driver()) &&
 		same(rule.State, one.State) && same(hardware(rule.MACAddress), hardware(address))
 }
 

@@ -45,11 +45,12 @@ func TestMatch(t *testing.T) {
 		rules []v1.InterfaceRule
 		want  string
 	}{
-		"a glob of the name, sorted": {rule(v1.InterfaceRule{Name: "eth[12]*"}), "eth1 eth1.5 eth10 eth2"},
-		"a type":                     {rule(v1.InterfaceRule{Type: "vlan"}), "eth1.5"},
-		"a veth is an ethernet, as in a desired state": {rule(v1.InterfaceRule{Type: "ethernet", Name: "pair*"}), "pair0"},
-		"a driver":                            {rule(v1.InterfaceRule{Driver: "ixgbe"}), "eth1 eth2"},
-		"a permanent address in any spelling": {rule(v1.InterfaceRule{MACAddress: "aa-00-00-00-00-10"}), "eth10"},
+		"a glob of the name, sorted":             {rule(v1.InterfaceRule{Name: "eth[12]*"}), "eth1 eth1.5 eth10 eth2"},
+		"a type":                                 {rule(v1.InterfaceRule{Type: "vlan"}), "eth1.5"},
+		"a veth is a veth":                       {rule(v1.InterfaceRule{Type: "veth"}), "pair0"},
+		"a veth is no ethernet, as in a capture": {rule(v1.InterfaceRule{Type: "ethernet", Name: "pair*"}), ""},
+		"a driver":                               {rule(v1.InterfaceRule{Driver: "ixgbe"}), "eth1 eth2"},
+		"a permanent address in any spelling":    {rule(v1.InterfaceRule{MACAddress: "aa-00-00-00-00-10"}), "eth10"},
 		"not the present address where there is a permanent": {rule(v1.InterfaceRule{MACAddress: "02:00:00:00:00:99"}), ""},
 		"the present address where there is no other":        {rule(v1.InterfaceRule{MACAddress: "02:00:00:00:00:01"}), "eth1"},
 		"a state":                          {rule(v1.InterfaceRule{State: "down"}), "eth10"},

@@ -71,6 +71,25 @@ func TestCapturesAreToldBesideWhatTheyLeadTo(t *testing.T) {
 	}
 }
 
+// The rule of spec.match (desired.Match), and what manifests of the older project
+// expect.
+func TestACaptureTakesAVethForAVeth(t *testing.T) {
+	current, err := state.Parse([]byte(`{"interfaces": [{"name": "eth0", "type": "ethernet", "state": "up"}, {"name": "pair0", "type": "veth", "state": "up", "veth": {"peer": "pair1"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]string{"ethernet": "eth0", "veth": "pair0"} {
+		policy := `{"capture": {"nics": "interfaces.type == \"` + kind + `\""}, "desiredState": {"interfaces": [{"name": "{{ capture.nics.interfaces.0.name }}", "state": "up"}]}}`
+		_, captured, err := Captures{Helper: revertHelper(t)}.Resolve(t.Context(), []byte(policy), current)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{want}, namesOf(captured["nics"])); diff != "" {
+			t.Errorf("type %s (-want +got):\n%s", kind, diff)
+		}
+	}
+}
+
 func TestACaptureThatFailsIsTheAuthors(t *testing.T) {
 	policy := strings.Replace(capturing, "==", "=", 1)
 	for name, c := range map[string]Captures{"with the helper": {Helper: revertHelper(t)}, "with the library": {}} {
