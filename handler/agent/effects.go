@@ -123,14 +123,6 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry, desire
 	return err
 }
 
-// before is the state that the change starts from, read with the baseline.
-func (a *Agent) before(ctx context.Context, entry *journal.Entry) (state.State, error) {
-	if len(entry.Before) > 0 {
-		return state.Parse(entry.Before)
-	}
-	return a.Backend.Show(ctx)
-}
-
 func (a *Agent) startApply(ctx context.Context) {
 	entry, rollbackAfter := a.entry, a.machine.Change.RollbackAfter()
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))

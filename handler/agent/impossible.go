@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -37,6 +39,14 @@ func (a *Agent) impossible(desired, before state.State) *txn.Cause {
 	cause.Message = fmt.Sprintf("%s %s not on this node, which has %s; it is tried again once %s there",
 		strings.Join(subjects, ", "), verb, state.NamesOf(before), when)
 	return cause
+}
+
+// before is the state that the change starts from, read with the baseline.
+func (a *Agent) before(ctx context.Context, entry *journal.Entry) (state.State, error) {
+	if len(entry.Before) > 0 {
+		return state.Parse(entry.Before)
+	}
+	return a.Backend.Show(ctx)
 }
 
 // awaited are the interfaces that the last change did not find: they are reported
