@@ -125,7 +125,14 @@ func (a *Agent) running() *v1.Transaction {
 // the last one. What an earlier process left stays as it was told until it is
 // taken on.
 func (a *Agent) transaction(reportedLast *v1.Transaction) *v1.Transaction {
+	last, entry := a.record.Last, &a.entry
+	if a.left != nil {
+		entry = a.left
+	}
+	// How it ended may be on the disk, and the power have gone before its entry was closed.
+	recorded := last != nil && last.Generation == entry.Transaction.Change.Generation && last.Since.Equal(reported(entry.Since))
 	switch {
+	case recorded:
 	case a.machine.Running() && a.telling.IsTried():
 		return a.running()
 	case a.left != nil && isUnderWay(reportedLast) && reportedLast.Since.Equal(reported(a.left.Since)):
