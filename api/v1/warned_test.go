@@ -146,7 +146,7 @@ func install(t *testing.T, api client.Client, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range bytes.Split(raw, []byte("\n---\n")) {
+	for one := range bytes.SplitSeq(raw, []byte("\n---\n")) {
 		inJSON, err := yaml.YAMLToJSON(one)
 		tree := map[string]any{}
 		if err == nil {

@@ -26,8 +26,10 @@ func TestLinksAreTriedOnceAndNoModuleIsLoadedUnasked(t *testing.T) {
 		t.Errorf("at first it asked for %v, want %v", asked, want)
 	}
 	for kind, want := range map[string]bool{"bond": false, "vlan": false, "veth": true, "dummy": true, "ethernet": true, "ovs-bridge": true, "vrf": true} {
-		if got := links.CanMake(kind) && links.CanMake(kind); got != want {
-			t.Errorf("CanMake(%s) = %v", kind, got)
+		for range 2 { // The second time by what the first has found.
+			if got := links.CanMake(kind); got != want {
+				t.Errorf("CanMake(%s) = %v", kind, got)
+			}
 		}
 	}
 	slices.Sort(asked)
