@@ -112,7 +112,7 @@ func person(c *cluster) {
 	c.finish(v1.TransactionCommitted, false, "")
 	c.await("ask", "Available")
 	c.leave("ask")
-	c.events.expect(c.T, "ask Normal Configured")
+	c.events.expect(c.T, "node1 Normal ChangeWaiting", "node1 Normal ChangeEnded", "ask Normal Configured")
 }
 
 // awaitProbe waits until the node's spec has this one probe: an enactment says
