@@ -2,6 +2,7 @@ package docs
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,40 @@ func TestEveryPageCanBePlayed(t *testing.T) {
 	for _, page := range Pages(read(t, "../README.md")) {
 		if _, err := Actions(read(t, "../"+page), nil); err != nil {
 			t.Errorf("%s: %v", page, err)
+		}
+	}
+}
+
+var appliedByHand = regexp.MustCompile(`docs/examples/(\S+)\.yaml`)
+
+func TestEveryExampleIsPlayed(t *testing.T) {
+	all, err := Examples(os.DirFS("examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byText := map[string]string{}
+	for _, example := range all {
+		byText[example.Text] = example.Name
+	}
+	played := map[string]bool{}
+	for _, page := range Pages(read(t, "../README.md")) {
+		actions, err := Actions(read(t, "../"+page), byText)
+		if err != nil {
+			t.Fatalf("%s: %v", page, err)
+		}
+		for _, action := range actions {
+			if action.NotPlayed != "" {
+				continue
+			}
+			played[action.Example] = true
+			for _, found := range appliedByHand.FindAllStringSubmatch(action.Command, -1) {
+				played[found[1]] = true
+			}
+		}
+	}
+	for _, example := range all {
+		if !played[example.Name] {
+			t.Errorf("no page that is played has %s, so nobody tries it", example.Name)
 		}
 	}
 }

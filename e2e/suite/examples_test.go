@@ -4,36 +4,18 @@ package suite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/docs"
 )
-
-// Every example of the documentation is applied as a person would, on the lab
-// that the documentation starts, and must come to what its first line says.
-var _ = Describe("The documentation's example", func() {
-	all, err := docs.Examples(os.DirFS("../../docs/examples"))
-	if err != nil {
-		It("is read", func() { Expect(err).NotTo(HaveOccurred()) })
-		return
-	}
-	for _, example := range all {
-		It(example.Name+" comes to what it says", func(ctx SpecContext) { tryExample(ctx, example) }, SpecTimeout(specTimeout))
-	}
-})
 
 // exampleMarks are what the kernel of node1 has, and had not, when an example
 // is Available. None are for what the kernel does not know.
@@ -79,65 +61,6 @@ func mtuOfEth1(mtu int) [][]string {
 	return [][]string{{`link {`, `"ifname":"eth1"`, fmt.Sprintf(`"mtu":%d`, mtu)}}
 }
 
-// exampleAfter is what the text tells to apply first.
-var exampleAfter = map[string]string{"104-match-lldp": "104-lldp"}
-
-func tryExample(ctx context.Context, example docs.Example) {
-	GinkgoHelper()
-	if feature := example.Outcome.Needs; feature != "" {
-		// Not a hole in this run that strict mode should fail: the machine
-		// cannot hold it, whatever is installed. It is listed.
-		if err := lacks(ctx, feature); err != nil {
-			Skip(fmt.Sprintf("needs %s, which this machine lacks: %v", feature, err))
-		}
-		example.Outcome = docs.Outcome{Status: "Available"}
-	}
-	f := takeForExample(ctx)
-	started := time.Now()
-	if first := exampleAfter[example.Name]; first != "" {
-		raw, err := os.ReadFile("../../docs/examples/" + first + ".yaml")
-		Expect(err).NotTo(HaveOccurred())
-		f.awaitAvailable(ctx, f.apply(ctx, string(raw)))
-	}
-	var names []string
-	for _, manifest := range example.Manifests {
-		names = append(names, f.apply(ctx, manifest))
-	}
-	f.reach(ctx, example, names)
-	GinkgoWriter.Printf("%s after %.1f s\n", example.Name, time.Since(started).Seconds())
-	f.withdraw(ctx)
-	if example.Outcome.Then == docs.Delete {
-		for _, n := range f.Nodes() {
-			f.awaitUndone(ctx, n)
-		}
-	}
-}
-
-// takeForExample keeps the last example's fleet if it left nothing behind: that
-// is quicker than making the nodes anew.
-func takeForExample(ctx context.Context) *fleet {
-	GinkgoHelper()
-	raw, err := os.ReadFile("../lab/topologies/three-nodes.yaml")
-	Expect(err).NotTo(HaveOccurred())
-	if kept != nil && kept.topology == string(raw) && kept.untouched(ctx) {
-		current, kept = kept, nil
-		return current
-	}
-	return take(ctx, string(raw))
-}
-
-func (f *fleet) untouched(ctx context.Context) bool {
-	GinkgoHelper()
-	var policies v1.NodeNetworkConfigurationPolicyList
-	Expect(f.Client.List(ctx, &policies)).To(Succeed())
-	same := len(policies.Items) == 0
-	for _, n := range f.Nodes() {
-		now := snap(ctx, n)
-		same = same && now.equal(f.pristine[n.Name])
-	}
-	return same
-}
-
 // apply is kubectl apply of a new object: strict about its fields.
 func (f *fleet) apply(ctx context.Context, manifest string) string {
 	GinkgoHelper()
@@ -145,34 +68,6 @@ func (f *fleet) apply(ctx context.Context, manifest string) string {
 	Expect(yaml.Unmarshal([]byte(manifest), &object.Object)).To(Succeed())
 	Expect(f.Client.Create(ctx, object, client.FieldValidation("Strict"))).To(Succeed())
 	return object.GetName()
-}
-
-// reach waits for an example's outcome and does what a person does for it.
-func (f *fleet) reach(ctx context.Context, example docs.Example, names []string) {
-	GinkgoHelper()
-	last := names[len(names)-1]
-	switch outcome := example.Outcome; {
-	case outcome.Status == "Failing":
-		f.awaitExampleFailing(ctx, names, outcome.Message)
-		if len(names) == 1 {
-			for _, n := range f.Nodes() {
-				f.awaitAsBefore(ctx, n)
-			}
-		}
-		return
-	case outcome.Status == "Planned":
-		f.planned(ctx, last)
-	case outcome.Then == docs.Confirm:
-		f.confirm(ctx, last)
-	case outcome.Then == docs.Resume:
-		f.resume(ctx, last)
-	}
-	for _, name := range names {
-		f.awaitAvailable(ctx, name)
-	}
-	marks, known := exampleMarks[example.Name]
-	Expect(known).To(BeTrue(), "exampleMarks has no line for %s", example.Name)
-	awaitKernel(ctx, f.node(), marks...)
 }
 
 // awaitAvailable is kubectl wait --for condition=Available, and gives up at
@@ -230,44 +125,6 @@ func (f *fleet) confirm(ctx context.Context, name string) {
 	policy, err := f.policy(ctx, name)
 	Expect(err).NotTo(HaveOccurred())
 	f.patch(ctx, name, fmt.Sprintf(`{"metadata": {"annotations": {%q: "%d"}}}`, v1.ConfirmAnnotation, policy.Generation))
-}
-
-func (f *fleet) resume(ctx context.Context, name string) {
-	GinkgoHelper()
-	Eventually(ctx, func(g Gomega) {
-		policy, err := f.policy(ctx, name)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(said(policy.Status.Conditions, v1.PolicyProgressing)).To(ContainSubstring("paused after 1 canary node"))
-		g.Expect(policy.Status.Counts.Available).To(BeEquivalentTo(1))
-	}).Should(Succeed())
-	f.patch(ctx, name, `{"spec": {"rollout": {"pauseAfterCanary": false}}}`)
-}
-
-// planned waits for the plan, finds the nodes untouched, and applies what was
-// planned, pinned, as the page tells.
-func (f *fleet) planned(ctx context.Context, name string) {
-	GinkgoHelper()
-	var hashes []string
-	Eventually(ctx, func(g Gomega) {
-		policy, err := f.policy(ctx, name)
-		g.Expect(err).NotTo(HaveOccurred())
-		planned := false
-		for _, c := range policy.Status.Conditions {
-			planned = planned || c.Type == v1.Planned && c.Status == metav1.ConditionTrue
-		}
-		g.Expect(planned).To(BeTrue())
-		hashes = nil
-		for _, plan := range policy.Status.Plans {
-			hashes = append(hashes, plan.Hash)
-		}
-		g.Expect(hashes).NotTo(BeEmpty())
-	}).Should(Succeed())
-	for _, n := range f.Nodes() {
-		f.expectAsBefore(ctx, n)
-	}
-	pinned, err := json.Marshal(hashes)
-	Expect(err).NotTo(HaveOccurred())
-	f.patch(ctx, name, fmt.Sprintf(`{"spec": {"mode": "Apply", "planHashes": %s}}`, pinned))
 }
 
 func (f *fleet) patch(ctx context.Context, name, patch string) {

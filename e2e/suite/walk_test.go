@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,12 +26,6 @@ const walkTimeout = 8 * time.Minute
 
 // walkedLab is the lab that the README starts, without a name.
 const walkedLab = "default"
-
-// notYetWalked are pages whose commands have not been seen to pass from top to
-// bottom; their examples are tried one by one (examples_test.go). A run lists them.
-var notYetWalked = []string{
-	"docs/user-guide-103-desired-state-api.md", "docs/deployment-local-cluster.md",
-}
 
 // walk is one reader who plays all pages, one after the other, on one lab.
 type walk struct {
@@ -127,9 +120,6 @@ func (w *walk) end(ctx context.Context) {
 // was before.
 func (w *walk) play(ctx context.Context, page string) {
 	GinkgoHelper()
-	if slices.Contains(notYetWalked, page) {
-		Skip("not walked yet: " + page)
-	}
 	for _, n := range w.Nodes() {
 		w.pristine[n.Name] = snap(ctx, n)
 	}
