@@ -106,6 +106,7 @@ var _ = Describe("A change that takes its time", func() {
 	It("is in the node's state with what it waits for, is told when it begins to wait and when it has ended, and then writes nothing", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()
+		before := f.changeEvents(ctx, n.Name)
 		f.create(ctx, probedBridge("  probes: [{type: tcp, target: \"192.0.2.1:81\", timeoutSeconds: 8}]\n"))
 		var running *v1.NodeNetworkState
 		Eventually(ctx, func(g Gomega) {
@@ -121,7 +122,7 @@ var _ = Describe("A change that takes its time", func() {
 		Expect(running.Status.Transaction.GuardedBy).To(ContainElements("api-server", "tcp 192.0.2.1:81"))
 		got := f.awaitEnactment(ctx, n.Name, "bridge", enactmentFailed)
 		Expect(said(got.Status.Conditions, v1.EnactmentFailing)).To(ContainSubstring("192.0.2.1:81: connection refused"))
-		f.awaitStateEvents(ctx, n.Name,
+		f.awaitChangeEvents(ctx, n.Name, before,
 			"ChangeWaiting Normal the change for policy bridge has run since .* and is in phase .*",
 			"ChangeEnded Warning the change for policy bridge, begun at .*, has ended as RolledBack: probing for 8s: tcp 192.0.2.1:81: connection refused")
 		ended := f.awaitNothingRuns(ctx, n)
@@ -147,19 +148,32 @@ var _ = Describe("A change that takes its time", func() {
 	}, SpecTimeout(specTimeout))
 })
 
-// awaitStateEvents waits for exactly one event each about a change, of the node's
-// NodeNetworkState.
-func (f *fleet) awaitStateEvents(ctx context.Context, node string, want ...string) {
+// changeEvents are the events about changes of a node, by their names.
+func (f *fleet) changeEvents(ctx context.Context, node string) map[string]corev1.Event {
+	GinkgoHelper()
+	var events corev1.EventList
+	Expect(f.Client.List(ctx, &events)).To(Succeed())
+	found := map[string]corev1.Event{}
+	for _, e := range events.Items {
+		if e.InvolvedObject.Kind == "NodeNetworkState" && e.InvolvedObject.Name == node && strings.HasPrefix(e.Reason, "Change") {
+			found[e.Name] = e
+		}
+	}
+	return found
+}
+
+// awaitChangeEvents waits for exactly one event each, beside those from before:
+// the API server keeps what earlier specs were told.
+func (f *fleet) awaitChangeEvents(ctx context.Context, node string, before map[string]corev1.Event, want ...string) {
 	GinkgoHelper()
 	Eventually(ctx, func(g Gomega) {
-		var events corev1.EventList
-		g.Expect(f.Client.List(ctx, &events)).To(Succeed())
 		var got []string
-		for _, e := range events.Items {
-			if e.InvolvedObject.Kind == "NodeNetworkState" && e.InvolvedObject.Name == node && strings.HasPrefix(e.Reason, "Change") {
-				g.Expect(e.Series).To(BeNil(), "told once")
-				got = append(got, e.Reason+" "+e.Type+" "+e.Message)
+		for name, e := range f.changeEvents(ctx, node) {
+			if _, is := before[name]; is {
+				continue
 			}
+			g.Expect(e.Series).To(BeNil(), "told once")
+			got = append(got, e.Reason+" "+e.Type+" "+e.Message)
 		}
 		var matchers []any
 		for _, one := range want {
