@@ -135,7 +135,13 @@ func (a *Agent) startApply(ctx context.Context) {
 		armed := false
 		checkpoint, held, err := a.Backend.Apply(taskCtx, desired, rollbackAfter, func(made backend.Checkpoint) {
 			armed = true
-			a.post(number, txn.CheckpointMade{Checkpoint: string(made)})
+			// The checkpoint is this one's, which may have restarted since the journal was opened.
+			if instance, err := a.Backend.Instance(taskCtx); err == nil {
+				entry.Instance = instance
+			}
+			named := entry
+			a.inbox.put(letter{task: number, event: txn.CheckpointMade{Checkpoint: string(made)}, entry: &named})
+			a.poke()
 		})
 		if err != nil {
 			refused := !armed || errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
