@@ -5,10 +5,8 @@ package suite
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -150,10 +148,6 @@ func newFleet(ctx context.Context, topology string) {
 // forTrials: the nodes are an administrator's, one with each NetworkManager, and
 // a power cut takes from their disks what was not synced.
 func (f *fleet) forTrials() bool { return f.topology == string(trial.Topology) }
-
-func (s snapshot) equal(other snapshot) bool {
-	return slices.Equal(s.Kernel, other.Kernel) && maps.Equal(s.Profiles, other.Profiles)
-}
 
 func snap(ctx context.Context, n *lab.Node) snapshot {
 	GinkgoHelper()
