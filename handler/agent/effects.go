@@ -135,7 +135,8 @@ func (a *Agent) startApply(ctx context.Context) {
 		armed := false
 		checkpoint, held, err := a.Backend.Apply(taskCtx, desired, rollbackAfter, func(made backend.Checkpoint) {
 			armed = true
-			// The checkpoint is this one's, which may have restarted since the journal was opened.
+			// NetworkManager may have restarted since the journal was opened: the checkpoint
+			// is of the one that runs now.
 			if instance, err := a.Backend.Instance(taskCtx); err == nil {
 				entry.Instance = instance
 			}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
@@ -85,6 +86,38 @@ func TestOpenVSwitchGoesBack(t *testing.T) {
 			}
 			if lines := openVSwitchDifferences(c.entry, now); len(lines) != 1 || lines[0] != "Open vSwitch's external_ids:count is not as it was" {
 				t.Errorf("differences: %v", lines)
+			}
+		})
+	}
+}
+
+// pictured is a node of which NetworkManager tells this.
+type pictured struct {
+	backend.Backend
+	found profiles.Snapshot
+}
+
+func (p pictured) Profiles(context.Context) (profiles.Snapshot, error) { return p.found, nil }
+
+// TestADatabaseThatCannotBeReadStopsOnlyWhatNamesIt: it may be ill while another
+// change is to be taken back.
+func TestADatabaseThatCannotBeReadStopsOnlyWhatNamesIt(t *testing.T) {
+	had := &profiles.Snapshot{OpenVSwitch: state.Columns{"external_ids": {"count": "2"}}}
+	for name, c := range map[string]struct {
+		change string
+		now    state.Columns
+		fails  bool
+	}{
+		"a change of it":                 {`{"ovs-db":{"external_ids":{"count":"4"}}}`, nil, true},
+		"a change of it, and it is read": {`{"ovs-db":{"external_ids":{"count":"4"}}}`, had.OpenVSwitch, false},
+		"a change that does not name it": {`{"interfaces":[]}`, nil, false},
+		"a change that nobody can read":  {`{`, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &Agent{Options: Options{Backend: pictured{found: profiles.Snapshot{OpenVSwitch: c.now}}}}
+			entry := journal.Entry{Change: []byte(c.change), Before: []byte("{}"), Profiles: had}
+			if _, err := a.profilesFor(t.Context(), entry); (err != nil) != c.fails {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

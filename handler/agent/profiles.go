@@ -65,14 +65,14 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 	if !change.OpenVSwitch.IsEmpty() && hadOpenVSwitch(entry) == nil {
 		return errors.New("what Open vSwitch's database held before the change is not known")
 	}
-	now, err := a.Backend.Profiles(ctx)
+	now, err := a.profilesFor(ctx, entry)
 	if err != nil {
 		return err
 	}
 	if err := a.do(ctx, profiles.Permanent(*entry.Profiles, entry.Trial, now, change)); err != nil {
 		return err
 	}
-	if now, err = a.Backend.Profiles(ctx); err != nil {
+	if now, err = a.profilesFor(ctx, entry); err != nil {
 		return err
 	}
 	if left := profiles.NotSaved(*entry.Profiles, entry.Trial, now); len(left) > 0 {
@@ -339,7 +339,7 @@ func (a *Agent) profileDifferences(ctx context.Context, entry journal.Entry) []s
 	if entry.Profiles == nil {
 		return nil
 	}
-	now, err := a.Backend.Profiles(ctx)
+	now, err := a.profilesFor(ctx, entry)
 	if err != nil {
 		return []string{"reading the node's profiles: " + err.Error()}
 	}

@@ -3,7 +3,6 @@ package nmstate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -19,6 +18,9 @@ const (
 	// openVSwitchWithin is the time for one transaction. The answer to one that
 	// writes comes after the database's fsync.
 	openVSwitchWithin = 10 * time.Second
+	// openVSwitchReadWithin is less: every way back reads, and most are of changes
+	// that have nothing to do with Open vSwitch.
+	openVSwitchReadWithin = time.Second
 )
 
 // openVSwitchColumns are those that nmstate calls ovs-db.
@@ -27,16 +29,17 @@ var openVSwitchColumns = []string{"external_ids", "other_config"}
 // operation of the database's protocol (RFC 7047).
 type operation map[string]any
 
-// errNoOpenVSwitch: nobody is at the database's socket, or nobody for us.
-var errNoOpenVSwitch = errors.New("the database of Open vSwitch does not answer")
-
-// openVSwitchIfThere is nil where nmstate takes the node for one without it.
-func (d disk) openVSwitchIfThere(ctx context.Context) (state.Columns, error) {
+// openVSwitchIfKnown is nil where the database is not there or cannot be read: it must
+// not keep a node from its way back. A change that names it is refused or taken
+// back by its own reads and writes.
+func (d disk) openVSwitchIfKnown(ctx context.Context) state.Columns {
+	ctx, cancel := context.WithTimeout(ctx, openVSwitchReadWithin)
+	defer cancel()
 	found, err := d.openVSwitch(ctx)
-	if errors.Is(err, errNoOpenVSwitch) {
-		return nil, nil
+	if err != nil {
+		return nil
 	}
-	return found, err
+	return found
 }
 
 // openVSwitch reads what the database holds for the node as a whole.
@@ -134,7 +137,7 @@ func (d disk) transact(ctx context.Context, operations ...operation) ([]answered
 	defer cancel()
 	connection, err := (&net.Dialer{}).DialContext(ctx, "unix", d.at(openVSwitchSocket))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", errNoOpenVSwitch, err)
+		return nil, fmt.Errorf("the database of Open vSwitch does not answer: %w", err)
 	}
 	defer func() { _ = connection.Close() }() // Every transaction has had its answer.
 	stop := context.AfterFunc(ctx, func() { _ = connection.SetDeadline(time.Unix(1, 0)) })

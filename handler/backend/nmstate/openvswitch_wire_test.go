@@ -49,10 +49,7 @@ const echo = `{"id":"echo","method":"echo","params":[]}`
 
 func TestOpenVSwitchIsRead(t *testing.T) {
 	d, heard := talk(t, echo+`{"id":"nmstate","result":[{"rows":[{"external_ids":["map",[["count","3"],["system-id","rack7"]]],"other_config":["map",[]]}]}],"error":null}`)
-	got, err := d.openVSwitchIfThere(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := d.openVSwitchIfKnown(t.Context())
 	want := state.Columns{"external_ids": {"count": "3", "system-id": "rack7"}, "other_config": {}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -98,10 +95,36 @@ func TestOpenVSwitchThatCannotWriteSaysWhy(t *testing.T) {
 // change that wants it is one.
 func TestNodeWithoutOpenVSwitch(t *testing.T) {
 	d := disk{root: t.TempDir()}
-	if found, err := d.openVSwitchIfThere(t.Context()); found != nil || err != nil {
-		t.Errorf("got %v, %v", found, err)
+	if found := d.openVSwitchIfKnown(t.Context()); found != nil {
+		t.Errorf("got %v", found)
 	}
 	if err := d.writeOpenVSwitch(t.Context(), state.Keys{"external_ids": {"gone": nil}}); err == nil {
 		t.Error("it was written")
 	}
+}
+
+// TestADatabaseThatIsIllKeepsNobodyFromTheProfiles: the way back reads it each time.
+func TestADatabaseThatIsIllKeepsNobodyFromTheProfiles(t *testing.T) {
+	for name, answer := range map[string]string{"it hangs up": echo, "it answers nonsense": "nonsense"} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := talk(t, answer)
+			if found := d.openVSwitchIfKnown(t.Context()); found != nil {
+				t.Errorf("got %v", found)
+			}
+		})
+	}
+	t.Run("it never answers", func(t *testing.T) {
+		d := disk{root: t.TempDir()}
+		if err := os.MkdirAll(filepath.Dir(d.at(openVSwitchSocket)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		listener, err := net.Listen("unix", d.at(openVSwitchSocket)) // Nobody accepts.
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = listener.Close() }()
+		if found := d.openVSwitchIfKnown(t.Context()); found != nil {
+			t.Errorf("got %v", found)
+		}
+	})
 }

@@ -42,12 +42,10 @@ func (b *Backend) Profiles(ctx context.Context) (found profiles.Snapshot, err er
 	if err == nil {
 		found.Files, err = b.disk.files()
 	}
-	if err == nil {
-		found.OpenVSwitch, err = b.disk.openVSwitchIfThere(ctx)
-	}
 	if err != nil {
 		return profiles.Snapshot{}, fmt.Errorf("reading the profiles: %w", err)
 	}
+	found.OpenVSwitch = b.disk.openVSwitchIfKnown(ctx)
 	return found, nil
 }
 
