@@ -173,6 +173,9 @@ type Transaction struct {
 	RetryAfter *metav1.Time `json:"retryAfter,omitempty"`
 }
 
+// IsUnderWay tells whether it is told as one that runs; none at all does not.
+func (t *Transaction) IsUnderWay() bool { return t != nil && t.Phase != "Idle" }
+
 // Capabilities are what a node's kernel can do.
 type Capabilities struct {
 	// LinkTypes are the types of interfaces that the kernel can make, as nmstate

@@ -250,8 +250,8 @@ func (s *stand) release(ctx context.Context) error {
 			return fmt.Errorf("the node's state still has %v: %s", nns.Spec.Sources, cluster.True(nns.Status.Conditions).Message)
 		}
 		// The journal is closed before it is told.
-		if t := nns.Status.Transaction; t != nil && t.Phase != string(txn.Idle) {
-			return fmt.Errorf("the node's state still tells of phase %s", t.Phase)
+		if nns.Status.Transaction.IsUnderWay() {
+			return fmt.Errorf("the node's state still tells of phase %s", nns.Status.Transaction.Phase)
 		}
 		return nil
 	})

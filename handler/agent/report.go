@@ -69,11 +69,11 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 func (a *Agent) tellSetAside(ctx context.Context, nns *v1.NodeNetworkState) error {
 	base := a.newest(nns)
 	holds := func(c v1.Condition) bool { return c.Type == v1.StateAvailable && c.Status == metav1.ConditionTrue }
-	if !slices.ContainsFunc(base.Status.Conditions, holds) && !isUnderWay(base.Status.Transaction) {
+	if !slices.ContainsFunc(base.Status.Conditions, holds) && !base.Status.Transaction.IsUnderWay() {
 		return nil
 	}
 	written := base.DeepCopy()
-	if isUnderWay(base.Status.Transaction) {
+	if base.Status.Transaction.IsUnderWay() {
 		written.Status.Transaction = a.record.Last.DeepCopy()
 	}
 	a.setCondition(&written.Status, v1.StateAvailable, metav1.ConditionUnknown, v1.ReasonNotManaged, "the node is not managed (spec.managed is false), so it is not reported")

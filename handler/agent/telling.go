@@ -135,13 +135,11 @@ func (a *Agent) transaction(reportedLast *v1.Transaction) *v1.Transaction {
 	case recorded:
 	case a.machine.Running() && a.telling.IsTried():
 		return a.running()
-	case a.left != nil && isUnderWay(reportedLast) && reportedLast.Since.Equal(reported(a.left.Since)):
+	case a.left != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(reported(a.left.Since)):
 		return reportedLast
 	}
 	return a.record.Last.DeepCopy()
 }
-
-func isUnderWay(t *v1.Transaction) bool { return t != nil && t.Phase != string(txn.Idle) }
 
 // isNewer tells whether an object is a newer one than another of the same name,
 // which may be nil.

@@ -34,7 +34,7 @@ func tellings(n *node, hang func(patch func() error) error) *told {
 				notes.all = append(notes.all, *last)
 				notes.mu.Unlock()
 			}
-			if isUnderWay(last) && hang != nil {
+			if last.IsUnderWay() && hang != nil {
 				return hang(func() error { return c.SubResource(sub).Patch(context.WithoutCancel(ctx), o, p, opts...) })
 			}
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
@@ -47,7 +47,7 @@ func tellings(n *node, hang func(patch func() error) error) *told {
 func (n *told) running() []v1.Transaction {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(n.all), func(t v1.Transaction) bool { return !isUnderWay(&t) })
+	return slices.DeleteFunc(slices.Clone(n.all), func(t v1.Transaction) bool { return !t.IsUnderWay() })
 }
 
 func (n *node) count() int {
@@ -77,7 +77,7 @@ func TestAChangeThatTakesItsTimeSaysWhatItWaitsFor(t *testing.T) {
 	n.wantProbed(2, "p", "", answering, within(silent, 5))
 	var found *v1.Transaction
 	n.until("the running change is told", func() bool {
-		if nns := n.get(); nns != nil && isUnderWay(nns.Status.Transaction) {
+		if nns := n.get(); nns != nil && nns.Status.Transaction.IsUnderWay() {
 			found = nns.Status.Transaction
 		}
 		return found != nil
@@ -128,7 +128,7 @@ func TestANodeThatIsSetAsideInMidChangeShowsNoneThatRuns(t *testing.T) {
 	n.asked(2)
 	unmanaged := false
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = &unmanaged })
-	n.until("no change is shown as running", func() bool { return !isUnderWay(n.get().Status.Transaction) })
+	n.until("no change is shown as running", func() bool { return !n.get().Status.Transaction.IsUnderWay() })
 	n.until("the change is taken back", func() bool { return !n.host.has("br2") })
 	n.quiet()
 }

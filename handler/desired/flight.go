@@ -32,7 +32,7 @@ func (t *turn) done() bool {
 // again by the state handler.
 func (t *turn) ended() bool {
 	last := t.in.State.Status.Transaction
-	return last != nil && last.Generation == t.in.State.Generation && last.Phase == "Idle" &&
+	return last != nil && last.Generation == t.in.State.Generation && !last.IsUnderWay() &&
 		last.Result != "" && last.Result != v1.TransactionSuperseded
 }
 

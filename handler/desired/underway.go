@@ -17,7 +17,7 @@ const (
 // runs, and that it has ended. Before and after are its status.transaction. One
 // that has ended before others were told of it is in neither.
 func TransactionEvents(before, after *v1.Transaction) []Event {
-	ran, runs := underWay(before), underWay(after)
+	ran, runs := before.IsUnderWay(), after.IsUnderWay()
 	if ran && runs && sameTransaction(before, after) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func TransactionEvents(before, after *v1.Transaction) []Event {
 func endOf(before, after *v1.Transaction) Event {
 	e := Event{Policy: before.Policy, Reason: EventChangeEnded}
 	line := changeOf(before) + ", begun at " + clockTime(before) + ", has ended"
-	if !underWay(after) && sameTransaction(before, after) {
+	if !after.IsUnderWay() && sameTransaction(before, after) {
 		line += " as " + string(after.Result)
 		if after.Message != "" {
 			line += ": " + after.Message
@@ -53,8 +53,6 @@ func endOf(before, after *v1.Transaction) Event {
 	e.Message = oneLine(line, 0)
 	return e
 }
-
-func underWay(t *v1.Transaction) bool { return t != nil && t.Phase != "Idle" }
 
 func sameTransaction(a, b *v1.Transaction) bool {
 	return a != nil && b != nil && a.Generation == b.Generation && a.Since.Equal(&b.Since)
