@@ -4,7 +4,7 @@
 # how the requests of a rollout grow with the nodes. Prints tables on standard
 # output and progress on standard error; the logs stay in out/bench.
 #
-#   hack/bench.sh [-n RUNS] [-only apply|requests|outage|quiet|scale]
+#   hack/bench.sh [-n RUNS] [--only apply|requests|outage|quiet|scale|trials]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,8 +18,7 @@ hack/need.sh go gcc || exit 2
 hack/install-deps.sh lab || exit 2
 
 environment=$(hack/libnmstate.sh --env) || exit 2
-hack/build.sh handler controllers control-plane
+hack/build.sh handler controllers control-plane bench
 eval "$environment"
-go build -trimpath -o bin/bench ./e2e/bench
 bin/control-plane programs >/dev/null
 exec bin/bench "$@"

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Builds the given programs into bin/: handler, controllers, lab, control-plane.
-# The handler uses cgo: it is linked with libnmstate. So are the controllers
-# where the library is there, since they resolve captures in centralized mode.
+# Builds the given programs into bin/: handler, controllers, lab, control-plane,
+# demo, bench. The handler and the benchmarks use cgo: they are linked with
+# libnmstate. So are the controllers where the library is there, since they
+# resolve captures in centralized mode.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,10 +13,11 @@ hack/need.sh go
 source_of() {
 	case $1 in
 	handler | controllers) echo "./$1" ;;
+	demo | bench) echo "./e2e/$1" ;;
 	lab) echo ./e2e/lab/cmd/lab ;;
 	control-plane) echo ./e2e/controlplane/cmd/control-plane ;;
 	*)
-		say "no program is called $1; there are handler, controllers, lab, control-plane"
+		say "no program is called $1; there are handler, controllers, lab, control-plane, demo, bench"
 		exit 2
 		;;
 	esac
@@ -47,13 +49,19 @@ controllers() {
 	CGO_ENABLED=0 go build -trimpath -ldflags "$stamp" -o bin/controllers ./controllers
 }
 
-# Programs without a variable main.version ignore the stamp.
+bench() {
+	local settings
+	settings=$(hack/libnmstate.sh --env)
+	say "bin/bench, with libnmstate"
+	(eval "$settings" && go build -trimpath -ldflags "$stamp" -o bin/bench ./e2e/bench)
+}
+
 stamp="-X main.version=$(git describe --tags --always --dirty 2>/dev/null || echo devel)"
 
 mkdir -p bin
 for program; do
 	source=$(source_of "$program")
-	case $program in handler | controllers)
+	case $program in handler | controllers | bench)
 		$program
 		continue
 		;;

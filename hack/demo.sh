@@ -27,8 +27,7 @@ hack/install-deps.sh lab || exit 2
 say "libnmstate (3 minutes the first time)"
 environment=$(hack/libnmstate.sh --env) || exit 2
 say "the programs (some minutes the first time)"
-hack/build.sh handler controllers lab control-plane
-CGO_ENABLED=0 go build -trimpath -o bin/demo ./e2e/demo
+hack/build.sh handler controllers lab control-plane demo
 say "the control plane's programs (10 minutes the first time)"
 bin/control-plane programs >/dev/null
 

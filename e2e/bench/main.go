@@ -6,13 +6,16 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
@@ -33,6 +36,9 @@ const (
 	// partScale is the only part without a lab.
 	partScale = "scale"
 )
+
+// partNames are what --only takes.
+var partNames = []string{"", "apply", "requests", "outage", "quiet", partScale, partTrials}
 
 //go:embed topology.yaml
 var topology []byte
@@ -61,21 +67,61 @@ func main() {
 		os.Exit(bare(os.Args[2:], os.Stdin, os.Stdout))
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	code := run(ctx)
+	code := 0
+	err := command(&code).ExecuteContext(ctx)
 	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v; see bench --help\n", err)
+		code = exitUnavailable
+	}
 	os.Exit(code)
 }
 
-func run(ctx context.Context) int {
+// version is stamped by the linker.
+var version = "devel"
+
+// command is the benchmarks. The exit code goes to code: what went wrong is told
+// where it is known what is left.
+func command(code *int) *cobra.Command {
 	b := &bench{began: time.Now()}
-	flag.StringVar(&b.bin, "bin", "bin", "folder with the programs handler, controllers and bench")
-	flag.StringVar(&b.revertHelper, "revert-helper", os.Getenv("NMSTATE_REVERT"), "program nmstate-revert (default: environment NMSTATE_REVERT)")
-	flag.IntVar(&b.repeats, "n", 5, "how often an apply is repeated; the tables have medians")
-	flag.StringVar(&b.only, "only", "", "apply, requests, outage, quiet, scale or trials; empty: all but trials")
-	flag.StringVar(&b.changes, "changes", "", "with trials: only changes whose names have one of these parts, comma between")
-	flag.StringVar(&b.endings, "endings", "", "with trials: only endings whose names have one of these parts, comma between")
-	flag.StringVar(&b.nm, "nm", "", "with trials: only the node with this NetworkManager, 1.42 or 1.52")
-	flag.Parse()
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure what a policy costs: time, requests, outages, idling",
+		Long: `Brings a lab up and measures on it the time of a policy beside a bare apply, API
+requests, outages and the cost of idling; then, without the lab, how the requests of a
+rollout grow with the nodes. Tables go to standard output, progress to standard error,
+logs to ` + folder + `.
+
+Exit codes: 0 measured, 1 failed, 2 wrong usage or the machine lacks something,
+130 interrupted.`,
+		Example: `  make bench                          # builds what is needed, too
+  bench --only apply -n 15
+  bench --only trials --changes bond --endings 'power cut' --nm 1.42`,
+		Version:       version,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(partNames, b.only) {
+				return fmt.Errorf("--only %s: there are %s", b.only, strings.Join(partNames[1:], ", "))
+			}
+			*code = b.run(cmd.Context())
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&b.bin, "bin", "bin", "folder with the programs handler, controllers and bench")
+	flags.StringVar(&b.revertHelper, "revert-helper", os.Getenv("NMSTATE_REVERT"), "program nmstate-revert (default: environment NMSTATE_REVERT)")
+	flags.IntVarP(&b.repeats, "repeats", "n", 5, "how often an apply is repeated; the tables have medians")
+	flags.StringVar(&b.only, "only", "", "one part: "+strings.Join(partNames[1:], ", ")+"; empty: all but trials")
+	flags.StringVar(&b.changes, "changes", "", "with trials: only changes whose names have one of these parts, comma between")
+	flags.StringVar(&b.endings, "endings", "", "with trials: only endings whose names have one of these parts, comma between")
+	flags.StringVar(&b.nm, "nm", "", "with trials: only the node with this NetworkManager, 1.42 or 1.52")
+	return cmd
+}
+
+// run measures, where no other benchmark runs.
+func (b *bench) run(ctx context.Context) int {
 	release, err := cluster.Claim(ctx, labName)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane/controlplanetest"
 )
 
-// The whole of it is hack/bench.sh -only scale.
+// The whole of it is hack/bench.sh --only scale.
 func TestARolloutCostsEachNodeTheSame(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	audit := filepath.Join(t.TempDir(), "audit.log")
