@@ -36,6 +36,9 @@ type walk struct {
 	actions  map[string][]docs.Action
 	// applied are the examples that a command has applied, by their policies.
 	applied map[string]string
+	// spoilt tells that a page failed half-way, so that the next one is
+	// played on a new lab.
+	spoilt bool
 }
 
 // Every page of the documentation is played from top to bottom, in the README's
@@ -60,10 +63,18 @@ var _ = Describe("A reader of the documentation", Ordered, ContinueOnFailure, fu
 			folder := filepath.Join("..", "..", "artifacts", folderName(CurrentSpecReport().FullText()))
 			w.save(ctx, folder)
 			AddReportEntry("logs", cluster.SaveLogs(w.root, walkedLab, folder))
+			w.spoilt = true
 		}
 	}, NodeTimeout(walkTimeout))
 	for _, page := range docs.Pages(string(readme))[1:] {
-		It("plays "+page, func(ctx SpecContext) { w.play(ctx, page) }, SpecTimeout(walkTimeout))
+		It("plays "+page, func(ctx SpecContext) {
+			if w.spoilt {
+				By("a new lab, since the last page failed half-way")
+				w.drop(ctx)
+				w.begin(ctx, docs.Pages(string(readme)))
+			}
+			w.play(ctx, page)
+		}, SpecTimeout(walkTimeout))
 	}
 })
 
@@ -72,6 +83,7 @@ func (w *walk) begin(ctx context.Context, pages []string) {
 	GinkgoHelper()
 	all, err := docs.Examples(os.DirFS("../../docs/examples"))
 	Expect(err).NotTo(HaveOccurred())
+	w.spoilt = false
 	w.examples, w.byText = map[string]docs.Example{}, map[string]string{}
 	w.actions, w.applied = map[string][]docs.Action{}, map[string]string{}
 	for _, example := range all {
@@ -104,16 +116,20 @@ func (w *walk) end(ctx context.Context) {
 	if w.reader == nil {
 		return
 	}
-	defer func() {
-		w.reader.leaves()
-		Expect(cluster.Down(ctx, w.reader.root, walkedLab)).To(Succeed())
-		Expect(os.RemoveAll(w.reader.root)).To(Succeed())
-	}()
+	defer w.drop(ctx)
 	for _, action := range w.actions["README.md"] {
 		if action.PlayedLast {
 			w.do(ctx, "README.md", action)
 		}
 	}
+}
+
+// drop ends the reader's session, and takes the lab away if it is still up.
+func (w *walk) drop(ctx context.Context) {
+	GinkgoHelper()
+	w.reader.leaves()
+	Expect(cluster.Down(ctx, w.reader.root, walkedLab)).To(Succeed())
+	Expect(os.RemoveAll(w.reader.root)).To(Succeed())
 }
 
 // play does what a reader of the page does, and finds the lab afterwards as it

@@ -49,7 +49,7 @@ func (l *Live) apiServer(ctx context.Context) error {
 	budget := l.budget(ctx)
 	response, err := authenticated.RoundTrip(request)
 	if err != nil {
-		if ctx.Err() != nil {
+		if silent(ctx, err) {
 			return fmt.Errorf("%s did not answer%s", base.Host, budget())
 		}
 		return fmt.Errorf("%s cannot be reached: %w", base.Host, readable(err))

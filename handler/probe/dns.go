@@ -74,7 +74,7 @@ func (l *Live) ask(ctx context.Context, server netip.Addr, q question) ([]byte, 
 	if errors.Is(err, errTruncated) {
 		packet, err = l.exchange(ctx, "tcp", server, q)
 	}
-	if err != nil && ctx.Err() != nil {
+	if err != nil && silent(ctx, err) {
 		return nil, errNoAnswer
 	}
 	return packet, err

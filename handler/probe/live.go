@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -128,6 +129,13 @@ func (l *Live) budget(ctx context.Context) func() string {
 	}
 	left := deadline.Sub(l.Clock.Now())
 	return func() string { return " within " + left.Round(time.Millisecond*100).String() }
+}
+
+// silent tells whether nobody answered while ctx lasted. A dialer has the same
+// deadline on a timer of its own, which may go off first.
+func silent(ctx context.Context, err error) bool {
+	var network net.Error
+	return ctx.Err() != nil || (errors.As(err, &network) && network.Timeout())
 }
 
 // firstOf runs a task for each target side by side and returns nil as soon as

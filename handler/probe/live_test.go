@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"net"
 	"net/netip"
 	"os"
 	"strings"
@@ -201,6 +202,18 @@ func TestHostNameThatIsNone(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if err := l.Probe(ctx, DNS); err == nil || !strings.Contains(err.Error(), "is not a host name") {
+		t.Error(err)
+	}
+}
+
+func TestADialThatEndsBeforeItsContextIsNoAnswer(t *testing.T) {
+	timedOut := func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	}
+	l := New(Options{Clock: clock.RealClock{}, KubeConfig: &rest.Config{Host: "http://192.0.2.1:6443", Dial: timedOut}})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := l.Probe(ctx, APIServer); err == nil || err.Error() != "api-server: 192.0.2.1:6443 did not answer within 10s" {
 		t.Error(err)
 	}
 }
