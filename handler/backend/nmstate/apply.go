@@ -2,7 +2,6 @@ package nmstate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +36,8 @@ func (b *Backend) Apply(ctx context.Context, desired state.State, rollbackAfter 
 
 // applyHeld applies while it keeps the next boot's global DNS as it was.
 func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
+	child := b.startChild(ctx, rollbackAfter)
+	defer child.dismiss()
 	if err := b.refuseOpenVSwitch(ctx, desired); err != nil {
 		return "", nil, err
 	}
@@ -48,7 +49,7 @@ func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.Sta
 	if err != nil {
 		return "", nil, err
 	}
-	made, err := b.applyUnder(ctx, m, holding, forChild, rollbackAfter, armed)
+	made, err := b.applyUnder(ctx, m, child, holding, forChild, rollbackAfter, armed)
 	if err == nil {
 		err = m.deleteForeign(ctx, foreign)
 	}
@@ -66,7 +67,7 @@ func wholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-func (b *Backend) applyUnder(ctx context.Context, m *systemBus, holding *holder, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+func (b *Backend) applyUnder(ctx context.Context, m *systemBus, child *child, holding *holder, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
 	changes, err := m.watch(ctx)
 	if err != nil {
 		return "", err
@@ -78,8 +79,9 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, holding *holder,
 	if len(before) > 0 {
 		return "", fmt.Errorf("%w: %s", backend.ErrBusy, before[0])
 	}
-	ended := make(chan ending, 1)
-	go func() { ended <- b.runChild(ctx, desired, rollbackAfter) }()
+	// nmstate ignores the next boot's hostname in memory-only mode, and then
+	// misses it when it verifies; Open vSwitch's database it writes at once.
+	child.apply(desired.ForTrial())
 
 	t := &trial{manager: m, rollbackAfter: rollbackAfter, armed: armed, failedFor: map[dbus.ObjectPath]uint32{}}
 	for {
@@ -96,7 +98,7 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, holding *holder,
 			}
 		case <-holding.changes:
 			_ = holding.putBack() // The next change, or the end, tries again and tells.
-		case end := <-ended:
+		case end := <-child.ended:
 			made, err := t.concluded(ctx, end)
 			if err != nil && end.report.Error != nil {
 				err = t.explained(ctx, desired, err)
@@ -104,38 +106,6 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, holding *holder,
 			return made, err
 		}
 	}
-}
-
-// ending is how the child ended: with a report, or without one and err.
-type ending struct {
-	report report
-	err    error
-}
-
-func (b *Backend) runChild(ctx context.Context, desired state.State, rollbackAfter time.Duration) ending {
-	child := process{
-		path: b.options.Executable,
-		args: []string{"apply", "--rollback-after", rollbackAfter.String()},
-		// nmstate ignores the next boot's hostname in memory-only mode, and then
-		// misses it when it verifies; Open vSwitch's database it writes at once.
-		stdin:  desired.ForTrial().JSON(),
-		stderr: b.options.Logs,
-	}
-	if b.options.Logs != nil {
-		child.args = append(child.args, "--logs")
-	}
-	if b.options.Bus != "" {
-		child.env = []string{"DBUS_SYSTEM_BUS_ADDRESS=" + b.options.Bus}
-	}
-	out, err := child.run(ctx)
-	var said report
-	if json.Unmarshal(out, &said) == nil && (said.Done || said.Error != nil) {
-		return ending{report: said}
-	}
-	if err == nil {
-		err = errors.New("the child ended without a report")
-	}
-	return ending{err: err}
 }
 
 // trial is one apply as seen on D-Bus.

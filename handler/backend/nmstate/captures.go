@@ -1,6 +1,7 @@
 package nmstate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,7 @@ func (c Captures) Resolve(ctx context.Context, policyJSON []byte, current state.
 	if err != nil {
 		return state.State{}, nil, fmt.Errorf("reading the policy: %w", err)
 	}
-	helper := process{path: c.Helper, args: []string{"resolve"}, stdin: request}
+	helper := process{path: c.Helper, args: []string{"resolve"}, stdin: bytes.NewReader(request)}
 	out, err := helper.run(ctx)
 	if err != nil {
 		return state.State{}, nil, helperFailed(err)

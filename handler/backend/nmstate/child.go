@@ -2,13 +2,17 @@ package nmstate
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // report is what the child says at its end: one JSON line on stdout.
@@ -48,6 +52,9 @@ func applyInChild(in io.Reader, out, log io.Writer, rollbackAfter time.Duration)
 	if err != nil {
 		return fmt.Errorf("reading the desired state: %w", err)
 	}
+	if len(desired) == 0 {
+		return errDismissed
+	}
 	var kept bytes.Buffer
 	said := report{Done: true}
 	if err := applyUncommitted(string(desired), rollbackAfter, io.MultiWriter(&kept, log)); err != nil {
@@ -70,4 +77,73 @@ func checkpointIn(log []byte) string {
 		return string(found[1])
 	}
 	return ""
+}
+
+// errDismissed is why a child ends that was started and is not needed.
+var errDismissed = errors.New("there is no state to apply")
+
+// child is the process that applies. It is started before it is needed, since
+// that takes as long as all that is read meanwhile, and does nothing until it
+// has its state.
+type child struct {
+	input *io.PipeWriter
+	kill  context.CancelFunc
+	// ended gets one value.
+	ended chan ending
+}
+
+// ending is how the child ended: with a report, or without one and err.
+type ending struct {
+	report report
+	err    error
+}
+
+// startChild starts a child, which ends soon after ctx or when it is dismissed.
+func (b *Backend) startChild(ctx context.Context, rollbackAfter time.Duration) *child {
+	ctx, kill := context.WithCancel(ctx)
+	output, input := io.Pipe()
+	program := process{
+		path:   b.options.Executable,
+		args:   []string{"apply", "--rollback-after", rollbackAfter.String()},
+		stdin:  output,
+		stderr: b.options.Logs,
+	}
+	if b.options.Logs != nil {
+		program.args = append(program.args, "--logs")
+	}
+	if b.options.Bus != "" {
+		program.env = []string{"DBUS_SYSTEM_BUS_ADDRESS=" + b.options.Bus}
+	}
+	c := &child{input: input, kill: kill, ended: make(chan ending, 1)}
+	go func() {
+		out, err := program.run(ctx)
+		_ = output.Close() // Nobody reads what is still to come.
+		c.ended <- endingOf(out, err)
+	}()
+	return c
+}
+
+func endingOf(out []byte, err error) ending {
+	var said report
+	if json.Unmarshal(out, &said) == nil && (said.Done || said.Error != nil) {
+		return ending{report: said}
+	}
+	if err == nil {
+		err = errors.New("the child ended without a report")
+	}
+	return ending{err: err}
+}
+
+// apply gives the child its state; how it ends is told to c.ended.
+func (c *child) apply(desired state.State) {
+	go func() {
+		_, _ = c.input.Write(desired.JSON()) // A child that takes it not has ended.
+		_ = c.input.Close()
+	}()
+}
+
+// dismiss ends a child that has got no state. One that has ended is left alone.
+func (c *child) dismiss() {
+	c.kill()
+	_ = c.input.CloseWithError(errDismissed)
 }

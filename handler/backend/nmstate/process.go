@@ -20,7 +20,7 @@ type process struct {
 	path   string
 	args   []string
 	env    []string // in addition to our own
-	stdin  []byte
+	stdin  io.Reader
 	stderr io.Writer // in addition to the error's text; may be nil
 }
 
@@ -37,7 +37,7 @@ func (p process) run(ctx context.Context) ([]byte, error) {
 	bound(cmd)
 	cmd.WaitDelay = drainAfterKill
 	cmd.Env = append(cmd.Environ(), p.env...)
-	cmd.Stdin = bytes.NewReader(p.stdin)
+	cmd.Stdin = p.stdin
 	cmd.Stdout = &stdout
 	cmd.Stderr = &stderr
 	if p.stderr != nil {

@@ -1,6 +1,7 @@
 package nmstate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,7 +26,7 @@ func (b *Backend) runHelper(ctx context.Context, desired, current state.State) (
 	if err != nil {
 		return state.State{}, err
 	}
-	helper := process{path: b.options.RevertHelper, stdin: request}
+	helper := process{path: b.options.RevertHelper, stdin: bytes.NewReader(request)}
 	out, err := helper.run(ctx)
 	if err == nil {
 		return state.Parse(out)
