@@ -153,9 +153,20 @@ func nodeOf(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetw
 	return strings.TrimSuffix(enactment.Name, "."+policy.Name)
 }
 
+// ofItsNode: the node that owns the enactment is the one that its name says, so
+// that no node speaks for another. What the older project made names no owner, and
+// is taken by its name.
+func ofItsNode(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) bool {
+	return !slices.ContainsFunc(enactment.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "Node" && o.Name != nodeOf(enactment, policy)
+	})
+}
+
 func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) {
 	p.enacted = ownedBy(enactment, policy)
-	p.changing = mayBeChanging(enactment)
+	// A node that the policy does not select, and that was granted nothing, takes
+	// nobody's turn, whatever it tells.
+	p.changing = mayBeChanging(enactment) && (p.Matches || enactment.Spec.ApprovedGeneration > 0)
 	if !p.enacted {
 		return
 	}

@@ -28,6 +28,8 @@ type Input struct {
 	Nodes []Node
 	// Enactments of the policy, all of them.
 	Enactments []v1.NodeNetworkConfigurationEnactment
+	// Newest: the API server itself has no newer generation of the policy.
+	Newest bool
 	// Unsure are nodes to which a grant was written that may be there, and is not
 	// seen.
 	Unsure map[string]bool
@@ -78,10 +80,14 @@ type Output struct {
 // and planning again decides nothing new until something else changes.
 //
 // A policy that was read at an older generation than its enactments tell of is
-// left alone: Output has a note and nothing to write.
+// left alone: Output has a note and nothing to write. Where the policy is sure to be
+// the newest, such a node is ignored until it tells of a generation that exists.
 func Plan(in Input) Output {
 	p := planning{in: in, out: Output{Generation: in.Policy.Generation}}
-	if newer := newerThanPolicy(in); newer != "" {
+	newer := newerThanPolicy(in)
+	if newer != "" && in.Newest {
+		p.note("ignore: %s tells of a newer generation than the policy's, %d, which is its newest", newer, in.Policy.Generation)
+	} else if newer != "" {
 		p.out.Status = in.Policy.Status
 		p.note("wait: %s is at a newer generation than the policy as read, %d", newer, in.Policy.Generation)
 		return p.out

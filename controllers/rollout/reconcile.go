@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,6 +61,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if fresh, err := r.fresh(ctx, in); !fresh || err != nil {
 		return reconcile.Result{RequeueAfter: staleRetry}, err
 	}
+	if in.Newest, err = r.newest(ctx, in); err != nil {
+		return reconcile.Result{}, err
+	}
 	if err := r.removeOrphans(ctx, in); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -110,7 +114,14 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 	if err := r.client.List(ctx, nodes, shared); err != nil {
 		return Input{}, fmt.Errorf("listing the nodes: %w", err)
 	}
-	in := Input{Policy: policy, Enactments: enactments.Items, Now: metav1.NewTime(r.clock.Now())}
+	believed := slices.DeleteFunc(enactments.Items, func(e v1.NodeNetworkConfigurationEnactment) bool {
+		if ofItsNode(&e, policy) {
+			return false
+		}
+		log.FromContext(ctx).Info("Enactment is ignored: it is called as another node's than the one that owns it", "enactment", e.Name)
+		return true
+	})
+	in := Input{Policy: policy, Enactments: believed, Now: metav1.NewTime(r.clock.Now())}
 	in.Unsure = r.unsure.nodes(policy.UID, r.clock.Now())
 	in.addNodes(nodes.Items)
 	return in, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,6 +54,9 @@ func (r *Reconciler) fresh(ctx context.Context, in Input) (bool, error) {
 		cached[in.Enactments[i].Name] = in.Enactments[i].ResourceVersion
 	}
 	for i := range live.Items {
+		if !ofItsNode(&live.Items[i], in.Policy) {
+			continue
+		}
 		version, there := cached[live.Items[i].Name]
 		if !there {
 			return false, nil
@@ -62,5 +66,25 @@ func (r *Reconciler) fresh(ctx context.Context, in Input) (bool, error) {
 		}
 	}
 	r.seen.add(in.Policy.UID)
+	return true, nil
+}
+
+// newest reads the policy live where an enactment tells of a newer generation:
+// either the cache is late, or the node says what is not so, which is told and
+// keeps nobody else waiting.
+func (r *Reconciler) newest(ctx context.Context, in Input) (bool, error) {
+	ahead := newerThanPolicy(in)
+	if ahead == "" {
+		return false, nil
+	}
+	live := &v1.NodeNetworkConfigurationPolicy{}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(in.Policy), live); err != nil {
+		return false, client.IgnoreNotFound(fmt.Errorf("reading policy %s live: %w", in.Policy.Name, err))
+	}
+	if live.UID != in.Policy.UID || live.Generation != in.Policy.Generation {
+		return false, nil
+	}
+	r.events.Eventf(in.Policy, nil, corev1.EventTypeWarning, "EnactmentIgnored", "Rollout",
+		"enactment %s tells of a newer generation than there is, %d; it is ignored until it tells the truth", ahead, live.Generation)
 	return true, nil
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // newerThanPolicy names an enactment that tells of a newer generation than the
-// policy as it was read, empty if there is none.
+// policy as it was read, empty if there is none. Either the policy was read late, or
+// the enactment's node says what is not so.
 func newerThanPolicy(in Input) string {
 	for i := range in.Enactments {
 		enactment := &in.Enactments[i]

@@ -194,6 +194,11 @@ func writesItsOwnNodeOnly(t *testing.T, folder string) {
 	borrowed.OwnerReferences = append(borrowed.OwnerReferences, ownedBy(b)...)
 	approved := enactmentOf(a, "p")
 	approved.Spec.ApprovedGeneration = 1
+	abortedOne := enactmentOf(a, "p")
+	abortedOne.Spec.AbortedGeneration = 1 << 40
+	mislabelled, unlabelled := enactmentOf(a, "p"), enactmentOf(a, "p")
+	mislabelled.Labels[v1.EnactmentPolicyLabel] = "q"
+	unlabelled.Labels = nil
 	cNode := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "none"}}
 	i.try(handler, map[string]attempt{
 		"its state":                               {patch(""), stateOf(a), ""},
@@ -210,7 +215,10 @@ func writesItsOwnNodeOnly(t *testing.T, folder string) {
 		"one of a node whose name begins as ours": {patch("status"), enactmentOf(ab, "old"), enactments + "a.b.old"},
 		"one with another owner":                  {create, foreign, enactments + "a.p"},
 		"one with another owner beside us":        {create, borrowed, enactments + "a.p"},
-		"an approval for itself":                  {create, approved, "the handler of node a may not approve its own enactment a.p"},
+		"an approval for itself":                  {create, approved, "the handler of node a may not approve or abort its own enactment a.p"},
+		"an abort for itself":                     {create, abortedOne, "the handler of node a may not approve or abort its own enactment a.p"},
+		"one that is labelled as another policy's": {create, mislabelled, "enactment a.p must have the label nmstate.io/policy and be called a.<that policy>"},
+		"one that has no label":                   {create, unlabelled, "enactment a.p must have the label nmstate.io/policy"},
 		"an enactment's spec":                     {patch(""), enactmentOf(a, "old"), "cannot patch resource"},
 		"to delete its state":                     {remove, stateOf(a), "cannot delete resource"},
 		"a policy":                                {patch("status"), &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}, "cannot patch resource"},

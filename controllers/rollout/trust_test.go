@@ -1,0 +1,92 @@
+package rollout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+const madeUp = 1 << 40
+
+func TestANodeThatSaysWhatIsNotSoKeepsNobodyWaiting(t *testing.T) {
+	for sentence, tt := range map[string]struct {
+		nodes  []on
+		newest bool
+		grants []string
+	}{
+		"a newer generation than was read may be there, and nothing is decided": {
+			nodes: []on{{name: "a"}, {name: "b", reported: generation + 1}},
+		},
+		"a newer generation than there is stops nobody": {
+			nodes: []on{{name: "a"}, {name: "b", reported: madeUp}}, newest: true, grants: []string{"a"},
+		},
+		"nor does one that a node tells which the policy does not select": {
+			nodes: []on{{name: "a"}, {name: "b", reported: madeUp, elsewhere: true}}, newest: true, grants: []string{"a"},
+		},
+		"a node that is not selected, and was granted nothing, takes no slot by telling that it changes": {
+			nodes: []on{{name: "a"}, {name: "b", elsewhere: true, shows: showing(v1.EnactmentProgressing)}}, grants: []string{"a"},
+		},
+		"one that was granted a generation before it was no longer selected holds its slot while it changes": {
+			nodes: []on{{name: "a"}, {name: "b", elsewhere: true, approved: 2, reported: 2, shows: showing(v1.EnactmentProgressing)}},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			in := inputOf(intstr.FromInt32(1), tt.nodes)
+			in.Newest = tt.newest
+			if diff := cmp.Diff(tt.grants, Plan(in).Grants); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAMadeUpGenerationIsToldAndTheRolloutGoesOn(t *testing.T) {
+	s := newStage(t, 1, on{name: "a"}, on{name: "z", reported: madeUp})
+	writes, _ := s.reconcile()
+	if len(writes) == 0 || writes[0] != `a.p {"spec":{"approvedGeneration":3}}` {
+		t.Errorf("writes %q", writes)
+	}
+	told := <-s.reconciler.events.(*events.FakeRecorder).Events
+	if !strings.Contains(told, "EnactmentIgnored enactment z.p tells of a newer generation than there is, 3") {
+		t.Error(told)
+	}
+}
+
+func TestACacheThatIsLateIsWaitedFor(t *testing.T) {
+	s := newStage(t, 1, on{name: "a"}, on{name: "z", reported: generation + 1})
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
+		t.Fatal(err)
+	}
+	policy.Generation, policy.ResourceVersion = generation+1, ""
+	enactments := &v1.NodeNetworkConfigurationEnactmentList{}
+	if err := s.api.List(t.Context(), enactments); err != nil {
+		t.Fatal(err)
+	}
+	s.reconciler.live = fake.NewClientBuilder().WithScheme(s.api.Scheme()).WithObjects(policy).WithLists(enactments).Build()
+	s.expect(nil, 0)
+}
+
+func TestAnEnactmentThatAnotherNodeOwnsIsIgnored(t *testing.T) {
+	s := newStage(t, 1, on{name: "a", approved: generation, reported: generation, shows: showing(v1.EnactmentFailing)}, on{name: "b"})
+	forged := &v1.NodeNetworkConfigurationEnactment{}
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "a.p"}, forged); err != nil {
+		t.Fatal(err)
+	}
+	forged.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "evil", UID: "evil"}}
+	if err := s.api.Update(t.Context(), forged); err != nil {
+		t.Fatal(err)
+	}
+	writes, _ := s.reconcile()
+	if len(writes) == 0 || writes[0] != `b.p {"spec":{"approvedGeneration":3}}` {
+		t.Errorf("a failure that another node made up stopped the rollout: writes %q", writes)
+	}
+}
