@@ -123,7 +123,8 @@ var _ = Describe("A node", func() {
 			}).Should(Succeed())
 
 			Eventually(ctx, func() []v1.Condition { return f.mustState(ctx, n).Status.Conditions }).
-				Should(ContainElement(HaveField("Reason", v1.ReasonNotManaged)), "that is told, once")
+				Should(ContainElement(And(HaveField("Reason", v1.ReasonNotManaged),
+					HaveField("ObservedGeneration", f.mustState(ctx, n).Generation))), "that is told, once, so that kubectl wait sees that it is of now")
 			before, reported := applies(n), f.mustState(ctx, n).Status
 			f.edit(ctx, bridgePolicy("203.0.113.20"))
 			Eventually(ctx, func(g Gomega) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
@@ -173,25 +174,51 @@ func TestAnUnmanagedNodeIsNeitherChangedNorReported(t *testing.T) {
 	n.handler()
 	n.until("the node is reported", func() bool { s := n.get(); return s != nil && !s.Status.CurrentState.IsZero() })
 	no := false
-	available := func() string {
-		for _, c := range n.get().Status.Conditions {
-			if c.Type == v1.StateAvailable {
-				return string(c.Status) + " " + string(c.Reason)
-			}
-		}
-		return ""
-	}
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = &no })
 	n.want(2, "p", "br0")
-	n.until("it is told, once, that the report gets old", func() bool { return available() == "Unknown NodeNotManaged" })
+	n.until("it is told, once, that the report gets old", func() bool { return n.available() == "Unknown NodeNotManaged of generation 2" })
 	n.quiet()
+	n.want(3, "p", "br1")
+	n.until("who waits for it after an edit is told so", func() bool { return n.available() == "Unknown NodeNotManaged of generation 3" })
+	n.quiet()
+	if status := n.get().Status; status.ObservedGeneration != 0 {
+		t.Errorf("generation %d is told as dealt with", status.ObservedGeneration)
+	}
 	if n.host.count() != 0 {
 		t.Error("something was applied")
 	}
 	yes := true
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Spec.Managed = &yes })
-	n.outcome(2)
-	n.until("it is reported again", func() bool { return available() == "True Reported" })
+	n.outcome(3)
+	n.until("it is reported again", func() bool { return n.available() == "True Reported" })
+}
+
+func TestANodeThatWasNeverManagedSaysSo(t *testing.T) {
+	n := newNode(t)
+	no := false
+	if err := n.api.Create(t.Context(), &v1.NodeNetworkState{
+		ObjectMeta: metav1.ObjectMeta{Name: "node1", Generation: 1}, Spec: v1.NodeNetworkStateSpec{Managed: &no},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	n.handler()
+	n.until("it is told", func() bool { return n.available() == "Unknown NodeNotManaged of generation 1" })
+	n.quiet()
+}
+
+// available is the condition Available of the node's report.
+func (n *node) available() string {
+	for _, c := range n.get().Status.Conditions {
+		if c.Type != v1.StateAvailable {
+			continue
+		}
+		said := string(c.Status) + " " + string(c.Reason)
+		if c.ObservedGeneration != 0 {
+			said += fmt.Sprintf(" of generation %d", c.ObservedGeneration)
+		}
+		return said
+	}
+	return ""
 }
 
 func TestOnlyWhatChangedIsApplied(t *testing.T) {

@@ -65,18 +65,22 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 	return nil
 }
 
-// tellSetAside takes back that what is reported holds: from now on it gets old.
+// tellSetAside takes back that what is reported holds: from now on it gets old. The
+// generation stands in this condition alone: who waits for it sees that it is of now,
+// and who waits for another one is not told what was so before.
 func (a *Agent) tellSetAside(ctx context.Context, nns *v1.NodeNetworkState) error {
 	base := a.newest(nns)
-	holds := func(c v1.Condition) bool { return c.Type == v1.StateAvailable && c.Status == metav1.ConditionTrue }
-	if !slices.ContainsFunc(base.Status.Conditions, holds) && !base.Status.Transaction.IsUnderWay() {
-		return nil
-	}
 	written := base.DeepCopy()
 	if base.Status.Transaction.IsUnderWay() {
 		written.Status.Transaction = a.record.Last.DeepCopy()
 	}
-	a.setCondition(&written.Status, v1.StateAvailable, metav1.ConditionUnknown, v1.ReasonNotManaged, "the node is not managed (spec.managed is false), so it is not reported")
+	a.putCondition(&written.Status, v1.Condition{
+		Type: v1.StateAvailable, Status: metav1.ConditionUnknown, Reason: v1.ReasonNotManaged, ObservedGeneration: nns.Generation,
+		Message: "the node is not managed (spec.managed is false), so it is not reported",
+	})
+	if sameStatus(base.Status, written.Status) {
+		return nil
+	}
 	if err := a.Client.Status().Patch(ctx, written, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("reporting that node %s is not managed: %w", a.Node, err)
 	}
@@ -204,22 +208,25 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 	}
 }
 
-// setCondition changes a condition only if it says something else, so that a
-// report without news is no write. The generation stands beside the conditions:
-// in them it would be old, and kubectl wait believes no old condition.
+// setCondition states a condition of the desired state and the network as they are.
+// The generation stands beside the conditions: in them it would be old, and kubectl
+// wait believes no old condition.
 func (a *Agent) setCondition(status *v1.NodeNetworkStateStatus, kind v1.ConditionType, value metav1.ConditionStatus, reason v1.ConditionReason, message string) {
+	a.putCondition(status, v1.Condition{Type: kind, Status: value, Reason: reason, Message: shortened(message)})
+}
+
+// putCondition changes a condition only if it says something else, so that a
+// report without news is no write.
+func (a *Agent) putCondition(status *v1.NodeNetworkStateStatus, next v1.Condition) {
 	now := metav1.NewTime(a.Clock.Now())
-	next := v1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: shortened(message),
-		LastHeartbeatTime: now, LastTransitionTime: now,
-	}
+	next.LastHeartbeatTime, next.LastTransitionTime = now, now
 	for i, c := range status.Conditions {
-		if c.Type != kind {
+		if c.Type != next.Type {
 			continue
 		}
-		if c.Status == value {
+		if c.Status == next.Status {
 			next.LastTransitionTime = c.LastTransitionTime
-			if c.Reason == reason && c.Message == next.Message {
+			if c.Reason == next.Reason && c.Message == next.Message && c.ObservedGeneration == next.ObservedGeneration {
 				return
 			}
 		}

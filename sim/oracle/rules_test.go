@@ -76,6 +76,16 @@ func TestUnmanaged(t *testing.T) {
 			s.wrote("handler/n1", saysNotManaged(s, ""), "status")
 			s.wrote("handler/n1", saysNotManaged(s, ""), "status")
 		}},
+		"that it is not managed is told of each generation": {play: func(s *stage) {
+			aside(s, true)
+			s.wrote("handler/n1", saysNotManaged(s, ""), "status")
+			edited := s.nns("n1", false, before, 3)
+			edited.Status = saysNotManaged(s, "").Status
+			s.store(edited)
+			told := edited.DeepCopy()
+			told.Status.Conditions[0].ObservedGeneration = 3
+			s.wrote("handler/n1", told, "status")
+		}},
 		"that it is not managed is told, and that something failed": {want: "its state is reported", play: func(s *stage) {
 			aside(s, true)
 			s.wrote("handler/n1", saysNotManaged(s, v1.StateFailing), "status")
@@ -86,7 +96,7 @@ func TestUnmanaged(t *testing.T) {
 // saysNotManaged is a report of a node that nobody manages, with one more condition.
 func saysNotManaged(s *stage, and v1.ConditionType) *v1.NodeNetworkState {
 	nns := s.nns("n1", false, wanted, 2)
-	nns.Status.Conditions = []v1.Condition{{Type: v1.StateAvailable, Status: "Unknown", Reason: v1.ReasonNotManaged}}
+	nns.Status.Conditions = []v1.Condition{{Type: v1.StateAvailable, Status: "Unknown", Reason: v1.ReasonNotManaged, ObservedGeneration: nns.Generation}}
 	if and != "" {
 		nns.Status.Conditions = append(nns.Status.Conditions, v1.Condition{Type: and, Status: "True"})
 	}

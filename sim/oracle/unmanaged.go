@@ -45,15 +45,18 @@ func (unmanaged) Observe(f *Facts, e Event) error {
 	return nil
 }
 
-// saysSetAside tells of the write that says nothing but that the node is not managed,
-// which a handler that was away says when it is back, once.
+// saysSetAside tells of the write that says nothing but that the node is not managed:
+// once of each generation, by a handler that was away when it is back.
 func saysSetAside(w Wrote) bool {
 	old, had := w.Before.(*v1.NodeNetworkState)
 	if !had {
 		return false
 	}
 	before, after := old.Status, w.After.(*v1.NodeNetworkState).Status
-	setAside := func(c v1.Condition) bool { return c.Type == v1.StateAvailable && c.Reason == v1.ReasonNotManaged }
+	generation := w.After.GetGeneration()
+	setAside := func(c v1.Condition) bool {
+		return c.Type == v1.StateAvailable && c.Reason == v1.ReasonNotManaged && c.ObservedGeneration == generation
+	}
 	says := slices.ContainsFunc(after.Conditions, setAside) && !slices.ContainsFunc(before.Conditions, setAside)
 	others := func(all []v1.Condition) []v1.Condition {
 		return slices.DeleteFunc(slices.Clone(all), func(c v1.Condition) bool { return c.Type == v1.StateAvailable })
