@@ -21,7 +21,8 @@ var checks = []form{
 	{usage: "policy NAME POLICYROW [TEXT]", means: "all conditions of the policy's newest generation are that row, and one that is True says the text", holds: policyIs},
 	{usage: "enactment ENACTMENT ROW [REASON] [TEXT]", means: "all conditions of the enactment are that row, for the policy's newest generation", holds: enactmentIs},
 	{usage: "enactments NAME COUNT ROW", means: "so many of the policy's enactments are that row", holds: enactmentsAre},
-	{usage: "says ENACTMENT TEXT", means: "a condition that is True says that, whatever the row", holds: enactmentSays},
+	{usage: "says ENACTMENT TEXT", means: "a condition that is True says that, whatever the row", holds: enactmentSays(true)},
+	{usage: "says ENACTMENT not TEXT", means: "no condition that is True says that", holds: enactmentSays(false)},
 	{usage: "state NODES CONDITION [REASON] [TEXT]", means: "the condition of the NodeNetworkState is True", holds: stateIs(true)},
 	{usage: "state NODES not CONDITION [REASON] [TEXT]", means: "the condition of the NodeNetworkState is False", holds: stateIs(false)},
 	{usage: "transaction NODE RESULT [TEXT]", means: "what the NodeNetworkState tells of the transaction", holds: transactionIs},
@@ -139,14 +140,16 @@ func enactmentsAre(ctx context.Context, r *run, a Args) (string, error) {
 	return "", nil
 }
 
-func enactmentSays(ctx context.Context, r *run, a Args) (string, error) {
-	return r.enactments(ctx, a["ENACTMENT"], func(e *v1.NodeNetworkConfigurationEnactment) string {
-		said := messages(e.Status.Conditions)
-		if !strings.Contains(said, a["TEXT"]) || strings.Contains(said, "\n") || len(said) > 1100 {
-			return fmt.Sprintf("it is %s and says %q; want %q in one line", trueOnes(e.Status.Conditions), said, a["TEXT"])
-		}
-		return ""
-	})
+func enactmentSays(want bool) holding {
+	return func(ctx context.Context, r *run, a Args) (string, error) {
+		return r.enactments(ctx, a["ENACTMENT"], func(e *v1.NodeNetworkConfigurationEnactment) string {
+			said, wanted := messages(e.Status.Conditions), map[bool]string{true: "want", false: "do not want"}[want]
+			if strings.Contains(said, a["TEXT"]) != want || strings.Contains(said, "\n") || len(said) > 1100 {
+				return fmt.Sprintf("it is %s and says %q; %s %q, and one line", trueOnes(e.Status.Conditions), said, wanted, a["TEXT"])
+			}
+			return ""
+		})
+	}
 }
 
 // stateIs is about one condition, so that Drifted may be what it is.
