@@ -143,7 +143,7 @@ func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
 	switch {
 	case outcome.Result == v1.TransactionCommitted:
 		a.committed(ctx, outcome.Change.Hash)
-	case a.entry.Removal && outcome.Final && a.keep(ctx, outcome):
+	case a.entry.Removal && (outcome.Final || a.isInVain(ctx, last)) && a.keep(ctx, outcome):
 		last.RetryAfter = reported(a.Clock.Now())
 	}
 	a.record.Last = &last

@@ -20,6 +20,9 @@ const (
 	onDeleteRevert = "Revert"
 	// undoReadTimeout bounds the read that an undo is computed from.
 	undoReadTimeout = 30 * time.Second
+	// removalAttempts is how often a removal is tried, and how long the other
+	// policies of the node wait for it.
+	removalAttempts = 5
 )
 
 // undo is what to apply beside the difference of the aggregates, so that what
@@ -138,8 +141,21 @@ func (a *Agent) committedSources() []v1.DesiredSource {
 	return a.record.Committed.Sources
 }
 
-// keep ends a removal that failed for good: trying again would be another
-// outage, so the configuration stays on the node and nobody owns it any more.
+// isInVain tells of a removal that has failed too often: nobody is left who could
+// mend it, and each later change of the node would fail with it. As long as no change
+// could be made there at all, it is tried on.
+func (a *Agent) isInVain(ctx context.Context, last v1.Transaction) bool {
+	if last.Attempts < removalAttempts {
+		return false
+	}
+	askCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
+	defer cancel()
+	pending, err := a.Backend.Pending(askCtx)
+	return err == nil && len(pending) == 0
+}
+
+// keep ends a removal that failed for good: trying again would be another outage, or
+// in vain, so the configuration stays on the node and nobody owns it any more.
 // It returns whether another attempt is to be made at once: the one without
 // the undo, which may still have something to change.
 func (a *Agent) keep(ctx context.Context, outcome txn.Outcome) (again bool) {

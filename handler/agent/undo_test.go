@@ -2,14 +2,20 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -119,6 +125,78 @@ func TestAnUndoThatWasRefusedIsTriedAgain(t *testing.T) {
 	n.host.refuse = nil
 	n.host.mu.Unlock()
 	n.until("a is gone", func() bool { return !n.host.has("a") && n.outcome(3).Result == v1.TransactionCommitted })
+}
+
+func TestAnUndoThatNeverWorksEndsAndItsConfigurationStays(t *testing.T) {
+	for name, late := range map[string]bool{"it is refused": false, "it fails once something was changed": true} {
+		t.Run(name, func(t *testing.T) {
+			n := newNode(t)
+			n.handler(func(o *Options) {
+				o.Window = 50 * time.Millisecond
+				o.Backoff = Backoff{First: time.Millisecond, Most: time.Millisecond}
+				o.Backend = clings{o.Backend.(mortal), "a", late}
+			})
+			n.wantFrom(2, "Revert", "a", "b")
+			n.outcome(2)
+			n.wantFrom(3, "Revert", "b")
+			n.until("the node has let go of a", func() bool { return n.get().Status.AppliedHash == hashOf(n.get().Spec.DesiredState) })
+			failing, said := n.failing()
+			if !failing || !strings.HasPrefix(said, "undo of policy a: ") || !strings.HasSuffix(said, "its configuration stays, as with onDelete: Retain") {
+				t.Errorf("failing: %v: %s", failing, said)
+			}
+			n.wantFrom(4, "Revert", "b", "c")
+			if got := n.outcome(4); got.Result != v1.TransactionCommitted || got.Attempts != 0 || !n.host.has("a") || !n.host.has("c") {
+				t.Errorf("the next policy: %+v, a there: %v, c there: %v", got, n.host.has("a"), n.host.has("c"))
+			}
+			n.quiet()
+		})
+	}
+}
+
+// clings is a host that takes an interface not away, as nmstate does with a mac-vtap.
+type clings struct {
+	mortal
+	name string
+	late bool
+}
+
+func (c clings) Apply(ctx context.Context, s state.State, d time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
+	one, is := s.Interface(c.name)
+	if !is || !one.IsAbsent() {
+		return c.mortal.Apply(ctx, s, d, armed)
+	}
+	if !c.late {
+		return "", nil, fmt.Errorf("%w: it cannot be taken away", backend.ErrInvalid)
+	}
+	if _, _, err := c.mortal.Apply(ctx, s, d, armed); err != nil {
+		return "", nil, err
+	}
+	return "", nil, errors.New("verifying: it is still there")
+}
+
+func TestAnUndoIsTriedOnWhileNothingCanBeChanged(t *testing.T) {
+	clock := clocktesting.NewFakeClock(time.Unix(1_000_000, 0))
+	h := newHost()
+	a := &Agent{Options: Options{Clock: deadline.On(clock), Backend: h}}
+	for name, c := range map[string]struct {
+		attempts int32
+		busy     bool
+		want     bool
+	}{
+		"it failed a few times":                           {attempts: removalAttempts - 1},
+		"it failed too often":                             {attempts: removalAttempts, want: true},
+		"it failed too often, and a checkpoint is in way": {attempts: removalAttempts + 3, busy: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.checkpoint = ""
+			if c.busy {
+				h.checkpoint = "somebody's"
+			}
+			if got := a.isInVain(t.Context(), v1.Transaction{Attempts: c.attempts}); got != c.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
 }
 
 func TestAHandlerThatIsKilledInMidUndoIsFollowedByOneThatCompletesIt(t *testing.T) {

@@ -65,6 +65,10 @@ func (t *turn) choose() {
 		t.waiting = messageGoingBack
 		return
 	}
+	if name := t.removing(); name != "" {
+		t.waiting = t.waitingToLeave(name)
+		return
+	}
 	if m := t.leaving(); m != nil {
 		t.waiting = waitingFor(m)
 		t.note("policy %s leaves the node", m.name)
@@ -86,6 +90,35 @@ func waitingFor(m *member) string { return "Waiting for policy " + m.name + " to
 func (t *turn) managed() bool {
 	managed := t.in.State.Spec.Managed
 	return managed == nil || *managed
+}
+
+// removing is a policy that the state handler could not take off the node yet. It
+// tries that again by itself until it gives up, and what is written meanwhile would
+// be applied together with it, and fail with it.
+func (t *turn) removing() string {
+	last := t.in.State.Status.Transaction
+	if last == nil || !last.IsUnderWay() && last.RetryAfter == nil || !t.specIs(t.base) {
+		return ""
+	}
+	for _, applied := range t.in.State.Status.AppliedSources {
+		_, stays := t.source(applied.Policy)
+		m := t.byName[applied.Policy]
+		comesBack := m != nil && m.changed() && m.approved()
+		if !stays && !comesBack {
+			return applied.Policy
+		}
+	}
+	return ""
+}
+
+func (t *turn) waitingToLeave(policy string) string {
+	line := "Waiting for policy " + policy + " to leave this node"
+	for _, c := range t.in.State.Status.Conditions {
+		if c.Type == v1.StateFailing && c.Status == yes {
+			line += ", which is tried again: " + c.Message
+		}
+	}
+	return line
 }
 
 // keepFlying makes sure that the spec still is what the policy in flight

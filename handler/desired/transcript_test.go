@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -224,6 +225,11 @@ func (w *world) stateCommand(verb, rest string) {
 		w.handle("Idle", v1.TransactionRefused, true, rest)
 	case "fail":
 		w.handle("Idle", v1.TransactionRolledBack, false, rest)
+	case "retry": // MESSAGE: a removal failed, which the state handler tries again
+		w.handle("Idle", v1.TransactionRolledBack, false, rest)
+		w.state.Status.ObservedGeneration = w.state.Generation
+		w.state.Status.Transaction.RetryAfter = &metav1.Time{Time: w.now.Add(time.Second)}
+		w.state.Status.Conditions = []v1.Condition{{Type: v1.StateFailing, Status: yes, Message: rest}}
 	case "lose":
 		w.handle("Idle", v1.TransactionRolledBack, true, rest)
 	case "wreck":
