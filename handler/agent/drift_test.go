@@ -148,6 +148,21 @@ func TestDriftThatIsOnlyReportedIsLeftAloneAlsoWhenOtherDriftIsCorrected(t *test
 	n.quiet()
 }
 
+func TestDriftThatWasOnlyReportedIsCorrectedAsSoonAsItsPolicySaysSo(t *testing.T) {
+	n := newNode(t)
+	a, _ := n.handler(quick)
+	n.wantMTU(2, map[string]string{"a": "Report"})
+	n.setMTU(a, "a", "1300")
+	n.until("the drift is told", func() bool { return len(n.get().Status.Drift) == 1 })
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec.Sources[0].Drift = 3, "Correct" })
+	n.until("it is right again", func() bool { return n.mtu("a") == 1400 && n.drifted() == metav1.ConditionFalse })
+	n.setMTU(a, "a", "1300")
+	n.until("the next one waits, since it drifts again", func() bool { d := n.get().Status.Drift; return len(d) == 1 && d[0].Action == "Damped" })
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec.Sources[0].Drift = 4, "Report" })
+	n.until("it is told what is done about it", func() bool { d := n.get().Status.Drift; return len(d) == 1 && d[0].Action == "Reported" })
+	n.quiet()
+}
+
 func TestWhatDriftsWhileTheNodeIsToBeSomethingElseIsFoundOnceItGoesBack(t *testing.T) {
 	n := newNode(t)
 	a, _ := n.handler(quick)

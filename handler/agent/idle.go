@@ -189,6 +189,9 @@ func (a *Agent) adoptSources(nns *v1.NodeNetworkState) error {
 	}
 	policy := changedPolicy(nns.Spec.Sources, a.record.Committed)
 	a.record.Committed.Sources = nns.Spec.Sources
+	if len(a.drift.found) > 0 {
+		a.inbox.setDirty(true) // Its owner may want something else done about it now, and no event tells of it again.
+	}
 	a.record.Last = &v1.Transaction{
 		Generation: nns.Generation, Phase: string(txn.Idle), Since: *reported(a.Clock.Now()),
 		Policy: policy, Sources: v1.PlainSources(nns.Spec.Sources), Result: v1.TransactionCommitted,
