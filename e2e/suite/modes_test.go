@@ -181,6 +181,12 @@ var _ = Describe("A node", func() {
 		Entry("in centralized mode", cluster.Centralized, SpecTimeout(specTimeout)),
 	)
 
+	It("is selected as a worker, as manifests of the older project do", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		f.create(ctx, strings.Replace(nicPolicy("nic", "eth1", 1400), "spec:\n", "spec:\n  nodeSelector: {node-role.kubernetes.io/worker: \"\"}\n", 1))
+		f.awaitEnactment(ctx, f.node().Name, "nic", enactmentSuccess)
+	}, SpecTimeout(specTimeout))
+
 	It("without policies is brought to what is written into its NodeNetworkState by hand", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()
