@@ -1,6 +1,9 @@
 package oracle
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Class is what a fault may excuse.
 type Class int
@@ -28,27 +31,36 @@ const (
 
 // classes of the faults of sim/fault, by their names. One that is not here
 // excuses everything.
+func classes() []excuse {
+	return []excuse{
+		{Moves, []string{"carrier-loss", "drift", "dhcp-late", "dhcp-gone", "gateway-gone", "dns-gone"}},
+		{Restarts | Hinders, []string{"nm-restart", "nm-dies", "nm-dies-at-commit", "nm-hang", "checkpoint-expires", "apply-slow"}},
+		{Moves | Restarts | Hinders | Stale, []string{"reboot", "power-cut"}},
+		{Hinders | Stale, []string{"crash", "crash-at-call", "two-handlers", "time-travel"}},
+		{Hinders, []string{"backend-fails", "apply-partial", "apply-late-error", "checkpoint-foreign"}},
+		{Hinders | Full, []string{"disk-full"}},
+		{Stale, []string{
+			"stale-reads", "events-lost", "reply-lost", "api-errors", "api-refused", "api-timeout", "api-slow", "conflict-storm", "leader-change",
+		}},
+		{Clock, []string{"clock-jump"}},
+		{0, []string{
+			"node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready", "node-set-aside",
+			"edited-in-haste", "policy-renamed", "mode-switched", "label-moved", "written-by-hand",
+		}},
+	}
+}
+
+// excuse is what faults excuse.
+type excuse struct {
+	class  Class
+	faults []string
+}
+
 func classesOf(kind string) Class {
-	switch kind {
-	case "carrier-loss", "drift", "dhcp-late", "dhcp-gone", "gateway-gone", "dns-gone":
-		return Moves
-	case "nm-restart", "nm-dies", "nm-dies-at-commit", "nm-hang", "checkpoint-expires", "apply-slow":
-		return Restarts | Hinders
-	case "reboot", "power-cut":
-		return Moves | Restarts | Hinders | Stale
-	case "crash", "crash-at-call", "two-handlers", "time-travel":
-		return Hinders | Stale
-	case "backend-fails", "apply-partial", "apply-late-error", "checkpoint-foreign":
-		return Hinders
-	case "disk-full":
-		return Hinders | Full
-	case "stale-reads", "events-lost", "reply-lost", "api-fails", "api-timeout", "api-slow", "conflict-storm", "leader-change":
-		return Stale
-	case "clock-jump":
-		return Clock
-	case "node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready", "node-set-aside",
-		"edited-in-haste", "policy-renamed", "mode-switched", "label-moved", "written-by-hand":
-		return 0
+	for _, e := range classes() {
+		if slices.Contains(e.faults, kind) {
+			return e.class
+		}
 	}
 	return everything
 }

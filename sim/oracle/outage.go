@@ -179,8 +179,10 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 		return nil
 	}
 	before := b.failed[key]
-	if before.times > 0 && (before.generation == last.Generation || before.began.Equal(last.Since.Time)) {
-		return nil // Told again, or of a newer generation that wants what failed.
+	if before.times > 0 && (before.generation == last.Generation || !last.Since.After(before.began)) {
+		// Told again, of this or a newer generation that wants what failed: how an
+		// attempt ended that began earlier is no attempt (design §2, rule 5: final).
+		return nil
 	}
 	b.failed[key] = failures{before.times + 1, e.At, b.began[e.Node].at, last.Since.Time, last.Generation}
 	least := before.wait()

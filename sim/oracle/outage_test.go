@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 )
 
@@ -54,7 +57,28 @@ func TestBackoff(t *testing.T) {
 			s.run(pause(n))
 		}
 	}
+	// Somebody writes over what failed, which is refused, and it is put right: a newer
+	// generation wants what failed, and how that ended is told again.
+	toldAgain := func(s *stage, generation int64, since time.Time) {
+		record := s.hosts["n1"].record
+		again := *record.Last
+		again.Generation, again.Since = generation, metav1.NewTime(since)
+		s.tell("n1", JournalClosed{Record: journal.Record{Last: &again}})
+	}
 	judge(t, func() Oracle { return newBackoff() }, one, map[string]history{
+		"an earlier failure is told again, of a newer generation": {play: func(s *stage) {
+			began := s.world.Now()
+			s.run(time.Minute)
+			fail(s, 7, func(n int) time.Duration { return time.Second << n })
+			toldAgain(s, 100, began)
+		}},
+		"an earlier failure is told again, and then it comes too soon": {want: "was tried again after", play: func(s *stage) {
+			began := s.world.Now()
+			s.run(time.Minute)
+			fail(s, 7, func(n int) time.Duration { return time.Second << (n % 6) })
+			toldAgain(s, 100, began)
+			toldAgain(s, 101, s.world.Now())
+		}},
 		"later and later": {play: func(s *stage) { fail(s, 8, func(n int) time.Duration { return time.Second << n }) }},
 		"again and again": {want: "was tried again after", play: func(s *stage) { fail(s, 8, func(int) time.Duration { return time.Second }) }},
 		"it has left the node, and comes back": {play: func(s *stage) {

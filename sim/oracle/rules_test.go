@@ -53,6 +53,13 @@ func TestUnmanaged(t *testing.T) {
 		}
 		s.run(2 * time.Minute)
 	}
+	endsAside := func(s *stage, told v1.Transaction) {
+		aside(s, true)
+		s.Look(&v1.NodeNetworkState{}, "n1").(*v1.NodeNetworkState).Status.Transaction = &told
+		next := saysNotManaged(s, "")
+		next.Status.Transaction = &v1.Transaction{Generation: 2, Phase: "Idle", Result: v1.TransactionRolledBack}
+		s.wrote("handler/n1", next, "status")
+	}
 	judge(t, func() Oracle { return unmanaged{} }, one, map[string]history{
 		"nothing happens": {play: func(s *stage) { aside(s, true) }},
 		"a change is applied": {want: "a change is applied", play: func(s *stage) {
@@ -85,6 +92,12 @@ func TestUnmanaged(t *testing.T) {
 			told := edited.DeepCopy()
 			told.Status.Conditions[0].ObservedGeneration = 3
 			s.wrote("handler/n1", told, "status")
+		}},
+		"that it is not managed is told, and how the change ended that was told as running": {play: func(s *stage) {
+			endsAside(s, v1.Transaction{Generation: 2, Phase: "Probing"})
+		}},
+		"how a change ended is told that was not told as running": {want: "its state is reported", play: func(s *stage) {
+			endsAside(s, v1.Transaction{Generation: 1, Phase: "Idle", Result: v1.TransactionCommitted})
 		}},
 		"that it is not managed is told, and that something failed": {want: "its state is reported", play: func(s *stage) {
 			aside(s, true)

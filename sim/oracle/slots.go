@@ -91,11 +91,12 @@ func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 }
 
 // isOver tells of a node that is as before its change, and whose full disk keeps
-// the journal open.
+// the journal open. Without power it has no network to compare, and nothing of the
+// change that was taken back (design §2, rule 10).
 func (f *Facts) isOver(node string) bool {
 	t := f.Node(node).Trial
 	return t != nil && (t.Ended == RolledBack || t.Ended == Expired) && !f.Calm(node, t.EndedAt, Full) &&
-		f.Network(node).Hash() == t.Before.Hash()
+		(!f.Has(node) || f.Network(node).Hash() == t.Before.Hash())
 }
 
 // isOff tells of a machine without power whose node nobody manages and that has told

@@ -71,6 +71,15 @@ func TestSlots(t *testing.T) {
 			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
 			s.try("n2", change())
 		}},
+		"a node whose disk is full lost its power after what it tried was taken back": {play: func(s *stage) {
+			s.policy(1)
+			s.store(s.nns("n1", true, wanted, 2))
+			s.try("n1", change())
+			s.end("n1", RolledBack)
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.hosts["n1"].off, s.hosts["n1"].network = true, "{}"
+			s.try("n2", change())
+		}},
 		"a node's disk is full, and what was tried is still there": {
 			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1",
 			play: func(s *stage) {

@@ -46,7 +46,9 @@ func (unmanaged) Observe(f *Facts, e Event) error {
 }
 
 // saysSetAside tells of the write that says nothing but that the node is not managed:
-// once of each generation, by a handler that was away when it is back.
+// once of each generation, by a handler that was away when it is back. With it goes
+// how a change ended that was told as running: a report that says so for ever is old
+// content that no condition tells of (design §2, rule 11).
 func saysSetAside(w Wrote) bool {
 	old, had := w.Before.(*v1.NodeNetworkState)
 	if !had {
@@ -62,6 +64,9 @@ func saysSetAside(w Wrote) bool {
 		return slices.DeleteFunc(slices.Clone(all), func(c v1.Condition) bool { return c.Type == v1.StateAvailable })
 	}
 	before.Conditions, after.Conditions = others(before.Conditions), others(after.Conditions)
+	if before.Transaction.IsUnderWay() && !after.Transaction.IsUnderWay() {
+		before.Transaction = after.Transaction
+	}
 	return says && equality.Semantic.DeepEqual(before, after)
 }
 
