@@ -21,15 +21,11 @@ func (r *Reconciler) comeAgain(ctx context.Context, g *gathered, spec *desired.S
 	if spec == nil {
 		return true, nil
 	}
-	for _, source := range spec.Sources {
-		there := slices.ContainsFunc(g.state.Spec.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy })
-		if there || source.Policy == spec.Policy {
-			continue
-		}
+	for _, name := range coming(g, spec) {
 		var policy v1.NodeNetworkConfigurationPolicy
-		err := r.Live.Get(ctx, client.ObjectKey{Name: source.Policy}, &policy)
+		err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &policy)
 		if client.IgnoreNotFound(err) != nil {
-			return false, fmt.Errorf("reading policy %s live: %w", source.Policy, err)
+			return false, fmt.Errorf("reading policy %s live: %w", name, err)
 		}
 		selects := false
 		if err == nil {
@@ -37,16 +33,29 @@ func (r *Reconciler) comeAgain(ctx context.Context, g *gathered, spec *desired.S
 			selects, _ = selected(&policy, g.node)
 		}
 		if apierrors.IsNotFound(err) || !selects {
-			log.FromContext(ctx).Info("a policy that would come again is gone", "policy", source.Policy)
+			log.FromContext(ctx).Info("a policy that would come again is gone", "policy", name)
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
+// coming are the policies that the spec is not about and that come into it all the same.
+func coming(g *gathered, spec *desired.Spec) []string {
+	var names []string
+	for _, source := range spec.Sources {
+		there := slices.ContainsFunc(g.state.Spec.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy })
+		if !there && source.Policy != spec.Policy {
+			names = append(names, source.Policy)
+		}
+	}
+	return names
+}
+
 // isKnown reads live the enactments that the spec turns on: those because of which
-// what is in flight is given up, and that of the policy that is next, which may
-// have failed. A process that has just started may be shown them as they were
+// what is in flight is given up, that of the policy that is next, which may
+// have failed, and those of policies that come again, whose enactment may be gone:
+// such a policy begins anew, with a grant. A process that has just started may be shown them as they were
 // before the change began, beside a NodeNetworkState that has it, or had it. One is
 // not read where its status is written with the spec: that write fails on an older
 // one.
@@ -54,12 +63,13 @@ func (r *Reconciler) isKnown(ctx context.Context, g *gathered, d desired.Decisio
 	if d.Spec == nil {
 		return true, nil
 	}
-	if len(d.GivesUp) == 1 && d.GivesUp[0] == d.Spec.Policy {
-		return true, nil // The policy itself, which was read live, wants something else.
-	}
-	policies := slices.Clone(d.GivesUp)
-	if d.Spec.Generation != 0 {
-		policies = append(policies, d.Spec.Policy)
+	policies := coming(g, d.Spec)
+	// The policy itself, which was read live, may want something else.
+	if itself := len(d.GivesUp) == 1 && d.GivesUp[0] == d.Spec.Policy; !itself {
+		policies = append(policies, d.GivesUp...)
+		if d.Spec.Generation != 0 {
+			policies = append(policies, d.Spec.Policy)
+		}
 	}
 	for _, policy := range policies {
 		name := v1.EnactmentName(g.input.Node, policy)

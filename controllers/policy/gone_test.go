@@ -7,24 +7,34 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
-// live is an API server that has one policy and one NodeNetworkState.
+// live is an API server that has one policy, one NodeNetworkState, and an enactment
+// or none.
 type live struct {
-	policy v1.NodeNetworkConfigurationPolicy
-	state  v1.NodeNetworkState
+	policy    v1.NodeNetworkConfigurationPolicy
+	state     v1.NodeNetworkState
+	enactment *v1.NodeNetworkConfigurationEnactment
 }
 
-func (l live) Get(_ context.Context, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+func (l live) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 	switch o := o.(type) {
 	case *v1.NodeNetworkConfigurationPolicy:
 		*o = l.policy
 	case *v1.NodeNetworkState:
 		*o = l.state
+	case *v1.NodeNetworkConfigurationEnactment:
+		if l.enactment == nil {
+			return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+		}
+		*o = *l.enactment
 	default:
 		return fmt.Errorf("reading %T: %w", o, errors.ErrUnsupported)
 	}
@@ -83,6 +93,39 @@ func TestAnEnactmentWhosePolicyIsBack(t *testing.T) {
 			got, err := New(Options{Live: api}).gone(t.Context(), g, enactment)
 			if err != nil || got != c.gone {
 				t.Errorf("gone: %v (%v), want %v", got, err, c.gone)
+			}
+		})
+	}
+}
+
+// A process that has just started is shown a node's enactments as they were before
+// one of them was deleted, and the policy selects the node again meanwhile.
+func TestAPolicyComesAgainByTheEnactmentThatIsThere(t *testing.T) {
+	shown := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: "n1.p", ResourceVersion: "7"}}
+	sources := []v1.DesiredSource{{Source: v1.Source{Policy: "p", Generation: 1, Hash: "h"}}}
+	for sentence, c := range map[string]struct {
+		there string // The version that is there, empty for none.
+		has   []v1.DesiredSource
+		known bool
+	}{
+		"it is as it is shown":             {there: "7", known: true},
+		"it was written since":             {there: "8"},
+		"it is gone":                       {},
+		"it is gone, and the policy stays": {has: sources, known: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			api := live{}
+			if c.there != "" {
+				api.enactment = shown.DeepCopy()
+				api.enactment.ResourceVersion = c.there
+			}
+			g := &gathered{
+				input: desired.Input{Node: "n1"}, state: &v1.NodeNetworkState{Spec: v1.NodeNetworkStateSpec{Sources: c.has}},
+				enactments: map[string]*v1.NodeNetworkConfigurationEnactment{shown.Name: shown},
+			}
+			known, err := New(Options{Live: api}).isKnown(t.Context(), g, desired.Decision{Spec: &desired.Spec{Sources: sources}})
+			if err != nil || known != c.known {
+				t.Errorf("known: %v (%v), want %v", known, err, c.known)
 			}
 		})
 	}
