@@ -67,8 +67,9 @@ type Trial struct {
 	// Ended is what became of the checkpoint; empty for nothing yet.
 	Ended   Ending
 	EndedAt time.Duration
-	// Interrupted: the process died.
-	Interrupted bool
+	// Interrupted: the process died. Unwanted: at some time its node's desired state
+	// was another one, or nobody managed the node.
+	Interrupted, Unwanted bool
 }
 
 // reading is what a process read last of an object.
@@ -255,6 +256,10 @@ func (n *Node) before(f *Facts, e Event) {
 			t.ReadBack = true
 		}
 	case Wrote:
+		if after, is := what.After.(*v1.NodeNetworkState); is && n.Trial != nil && n.Trial.Entry != nil {
+			another := hashOf(after.Spec.DesiredState) != n.Trial.Entry.Transaction.Change.Hash
+			n.Trial.Unwanted = n.Trial.Unwanted || another || !isManaged(after)
+		}
 		if after, is := what.After.(*v1.NodeNetworkState); is && what.Spec && !isManaged(after) {
 			if before, had := what.Before.(*v1.NodeNetworkState); !had || isManaged(before) {
 				n.setAside = e.At

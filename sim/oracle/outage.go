@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -10,7 +11,20 @@ import (
 
 // outage: a lost probe is final for a policy's generation on a node: the same is
 // not tried there a second time (design §2, rule 5).
-type outage struct{ lost map[tried]time.Duration }
+type outage struct{ lost map[tried]loss }
+
+// loss of a probe: when, and by which desired state, made from what.
+type loss struct {
+	at      time.Duration
+	sources []v1.Source
+	hash    string
+}
+
+// isOther tells of what somebody wrote over the change that lost a probe, and left
+// its sources: these come to one desired state only.
+func (l loss) isOther(t *Trial) bool {
+	return slices.Equal(l.sources, v1.PlainSources(t.Entry.Sources)) && l.hash != t.Entry.Transaction.Change.Hash
+}
 
 // tried is what was tried where.
 type tried struct {
@@ -18,7 +32,7 @@ type tried struct {
 	generation              int64
 }
 
-func newOutage() *outage { return &outage{lost: map[tried]time.Duration{}} }
+func newOutage() *outage { return &outage{lost: map[tried]loss{}} }
 
 func (*outage) Name() string { return "outage" }
 
@@ -30,7 +44,7 @@ func (o *outage) Observe(f *Facts, e Event) error {
 		t := f.Node(e.Node).Trial
 		if what.How == RolledBack && t != nil && t.Checkpoint == what.ID && what.By == t.Process.Name && o.isLost(f, e, t) {
 			if key, is := f.triedBy(e.Node, t); is {
-				o.lost[key] = e.At
+				o.lost[key] = loss{e.At, v1.PlainSources(t.Entry.Sources), t.Entry.Transaction.Change.Hash}
 			}
 		}
 	case CheckpointMade:
@@ -39,8 +53,8 @@ func (o *outage) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		key, is := f.triedBy(e.Node, t)
-		if at, again := o.lost[key]; is && again {
-			return fmt.Errorf("generation %d of policy %s lost a probe at %s and is tried again", key.generation, key.policy, at)
+		if was, again := o.lost[key]; is && again && !was.isOther(t) {
+			return fmt.Errorf("generation %d of policy %s lost a probe at %s and is tried again", key.generation, key.policy, was.at)
 		}
 	}
 	return nil
@@ -52,8 +66,8 @@ func (o *outage) isLost(f *Facts, e Event, t *Trial) bool {
 		return false
 	}
 	change := t.Entry.Transaction.Change
-	if nns := f.state(e.Node); nns == nil || !isManaged(nns) || hashOf(nns.Spec.DesiredState) != change.Hash {
-		return false // It may have been given up for that.
+	if nns := f.state(e.Node); t.Unwanted || nns == nil || !isManaged(nns) || hashOf(nns.Spec.DesiredState) != change.Hash {
+		return false // It may have been given up for that (design §3: a newer generation supersedes the running one).
 	}
 	for _, guard := range t.Entry.Transaction.Guards {
 		if guard != txn.Confirm && !t.Passed[guard] && e.At-t.Applied >= change.Timeout(guard)-time.Second {

@@ -32,6 +32,31 @@ func TestOutage(t *testing.T) {
 			next.Sources[0].Generation = 2
 			s.try("n1", next)
 		}},
+		"once, then what somebody wrote over it, and left its sources": {play: func(s *stage) {
+			lose(s)
+			next := change(gateway)
+			next.Transaction.Change.Hash = "another"
+			s.try("n1", next)
+		}},
+		"once, then together with another policy": {want: "is tried again", play: func(s *stage) {
+			lose(s)
+			next := change(gateway)
+			next.Transaction.Change.Hash = "another"
+			next.Sources = append(next.Sources, v1.DesiredSource{Source: v1.Source{Policy: "q", Generation: 1, Hash: "q"}})
+			s.try("n1", next)
+		}},
+		"it was given up for what somebody wrote, which was put right before it had gone back": {play: func(s *stage) {
+			s.policy(1)
+			s.store(s.nns("n1", true, wanted, 2))
+			s.try("n1", change(gateway))
+			s.run(2 * time.Minute)
+			for generation, desired := range []string{before, wanted} {
+				s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{After: s.nns("n1", true, desired, int64(generation+3)), Spec: true}}})
+			}
+			s.end("n1", RolledBack)
+			s.close("n1", v1.TransactionSuperseded)
+			s.try("n1", change(gateway))
+		}},
 		"the handler died in it": {play: func(s *stage) {
 			s.tell("n1", Fault{Kind: "crash"})
 			lose(s)
