@@ -103,7 +103,7 @@ func (u *undoing) inter(one Interface) {
 		return
 	case one.goes():
 		if !inTo && text(original["state"]) == "up" && !(there && got.State == "up") {
-			maps.Copy(tree, object(copied(original)))
+			maps.Copy(tree, u.withoutTaken(one.Name, object(copied(original))))
 			u.add(tree, "")
 			u.restore(one.Name, IPv4, IPv6)
 		}
@@ -121,6 +121,19 @@ func (u *undoing) inter(one Interface) {
 		tree["state"] = "down"
 	}
 	u.add(tree, "")
+}
+
+// withoutTaken leaves out of an interface that comes back the ports that are another
+// one's by now.
+func (u *undoing) withoutTaken(name string, tree map[string]any) map[string]any {
+	o := &overlay{u: u, name: name}
+	for _, section := range []string{"bridge", "link-aggregation", "vrf"} {
+		path := section + ".port"
+		if ports, said := object(tree[section])["port"].([]any); said {
+			object(tree[section])["port"] = slices.DeleteFunc(ports, func(port any) bool { return o.taken(path, port) })
+		}
+	}
+	return tree
 }
 
 // silent tells whether the interface has no addresses once the document is

@@ -69,6 +69,19 @@ func TestUndo(t *testing.T) {
 			current: `{"interfaces":[]}`,
 			want:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1450,"ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1"}]}}`,
 		},
+		"an interface that was taken away comes back without the port that the rest gives to another": {
+			before:  `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"balance-rr","port":["eth1","eth2"]}}]}`,
+			from:    `{"interfaces":[{"name":"bond0","type":"bond","state":"absent"}]}`,
+			to:      `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}}]}`,
+			current: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}}]}`,
+			want:    `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"balance-rr","port":["eth2"]}}]}`,
+		},
+		"an interface that was taken away comes back without the port that somebody gave to another": {
+			before:  `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"balance-rr","port":["eth1","eth2"]}}]}`,
+			from:    `{"interfaces":[{"name":"bond0","type":"bond","state":"absent"}]}`,
+			current: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}}]}`,
+			want:    `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"balance-rr","port":["eth2"]}}]}`,
+		},
 		"a port that is let go gets its addresses and routes back": {
 			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],"routes":{"config":[{"destination":"0.0.0.0/0","next-hop-interface":"eth1","next-hop-address":"192.0.2.254"}]}}`,
 			from:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}}]}`,
