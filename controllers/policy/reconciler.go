@@ -93,6 +93,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.tellTransaction(m, gathered)
 		r.tellDrift(m, gathered)
 		decision := desired.Decide(gathered.input)
+		if len(decision.Behind) > 0 {
+			if err := r.readNewest(ctx, gathered, decision.Behind); err != nil {
+				return reconcile.Result{}, err
+			}
+			decision = desired.Decide(gathered.input)
+		}
 		if decision.Empty() {
 			return reconcile.Result{RequeueAfter: decision.RequeueAfter}, nil
 		}

@@ -63,6 +63,23 @@ func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d des
 	return true, nil
 }
 
+// readNewest marks those of the policies that the API server itself has at the
+// generation that was read.
+func (r *Reconciler) readNewest(ctx context.Context, g *gathered, names []string) error {
+	for i := range g.input.Policies {
+		policy := &g.input.Policies[i]
+		if !slices.Contains(names, policy.Name) {
+			continue
+		}
+		var live v1.NodeNetworkConfigurationPolicy
+		if err := r.Live.Get(ctx, client.ObjectKey{Name: policy.Name}, &live); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading policy %s live: %w", policy.Name, err)
+		}
+		policy.Newest = live.UID == policy.UID && live.Generation == policy.Generation
+	}
+	return nil
+}
+
 // gone reads live that an enactment has no policy any more. A process that has
 // just started may be shown the API server as it was before the policy came, and
 // with the enactment it would forget how often the policy has failed.

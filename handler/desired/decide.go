@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -59,8 +58,8 @@ func Decide(in Input) Decision {
 	for _, m := range t.members {
 		t.byName[m.name] = m
 	}
-	if t.isBehind() {
-		return Decision{RequeueAfter: behindRetry}
+	if behind := t.behind(); len(behind) > 0 {
+		return Decision{RequeueAfter: behindRetry, Behind: behind}
 	}
 	t.forfeit()
 	t.land()
@@ -83,18 +82,23 @@ func Decide(in Input) Decision {
 	return t.decision
 }
 
-// isBehind tells whether a policy was read at an older generation than its
-// enactment tells of. A process that has just started may be shown the policies as
+// behind are the policies that were read at an older generation than their
+// enactments tell of. A process that has just started may be shown the policies as
 // they were long ago beside newer enactments: for an older generation it would
-// forget how the newer one failed, and try that again.
-func (t *turn) isBehind() bool {
-	return slices.ContainsFunc(t.members, func(m *member) bool {
-		if m.policy == nil || m.enactment == nil {
-			return false
+// forget how the newer one failed, and try that again. Where the policy is sure to be
+// the newest, somebody else wrote the enactment, and it is put right.
+func (t *turn) behind() []string {
+	var names []string
+	for _, m := range t.members {
+		if m.policy == nil || m.enactment == nil || m.policy.Newest {
+			continue
 		}
 		told := max(m.enactment.Spec.ApprovedGeneration, m.enactment.Spec.AbortedGeneration, m.enactment.Status.PolicyGeneration)
-		return told > m.policy.Generation
-	})
+		if told > m.policy.Generation {
+			names = append(names, m.name)
+		}
+	}
+	return names
 }
 
 // moveOn: a new generation whose rendering is what is committed needs no

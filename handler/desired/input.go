@@ -13,7 +13,9 @@ type Policy struct {
 	Name       string
 	UID        types.UID
 	Generation int64
-	Priority   int32
+	// Newest: the API server itself has no newer generation.
+	Newest   bool
+	Priority int32
 	// Created orders policies of the same priority: the older one first.
 	Created time.Time
 	// ProbeTimeoutSeconds of the policy, nil for the node's default.
@@ -88,6 +90,10 @@ type Decision struct {
 	Create []*v1.NodeNetworkConfigurationEnactment
 	// Delete are the names of the enactments that are over.
 	Delete []string
+
+	// Behind are policies of which enactments tell a newer generation than was
+	// read: nothing is decided until they are read live, or the cache shows it.
+	Behind []string
 
 	// RequeueAfter is when time alone changes the decision; 0 means never.
 	RequeueAfter time.Duration
