@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -63,6 +64,19 @@ func TestMedian(t *testing.T) {
 	} {
 		if got := median(tt.of); got != tt.want[0] {
 			t.Errorf("median %s: %d", name, got)
+		}
+	}
+}
+
+func TestItTellsItsVersionAndHowItIsUsed(t *testing.T) {
+	for flag, want := range map[string]string{"--version": "bench version devel\n", "--help": "Examples:"} {
+		var printed strings.Builder
+		code := 0
+		cmd := command(&code)
+		cmd.SetOut(&printed)
+		cmd.SetArgs([]string{flag})
+		if err := cmd.ExecuteContext(t.Context()); err != nil || code != 0 || !strings.Contains(printed.String(), want) {
+			t.Errorf("%s: exit code %d, error %v, printed %q", flag, code, err, printed.String())
 		}
 	}
 }

@@ -78,3 +78,16 @@ func TestADifferenceNamesWhatWasAndWhatIs(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func TestItTellsItsVersionAndHowItIsUsed(t *testing.T) {
+	for flag, want := range map[string]string{"--version": "demo version devel\n", "--help": "Examples:"} {
+		var printed strings.Builder
+		code := 0
+		cmd := command(&code)
+		cmd.SetOut(&printed)
+		cmd.SetArgs([]string{flag})
+		if err := cmd.ExecuteContext(t.Context()); err != nil || code != 0 || !strings.Contains(printed.String(), want) {
+			t.Errorf("%s: exit code %d, error %v, printed %q", flag, code, err, printed.String())
+		}
+	}
+}

@@ -19,6 +19,10 @@ func installed() {
 		k.kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s",
 			"crd/nodenetworkconfigurationpolicies.nmstate.io", "crd/nodenetworkconfigurationenactments.nmstate.io",
 			"crd/nodenetworkstates.nmstate.io", "crd/nmstates.nmstate.io")
+		labelled := strings.Fields(k.kubectl(ctx, "get", "nodes", "-l", "node-role.kubernetes.io/worker", "-o", "name"))
+		for _, w := range k.workers {
+			Expect(labelled).To(ContainElement("node/" + w.name))
+		}
 		for _, n := range k.all() {
 			pod := k.awaitHandler(ctx, n, "")
 			for _, container := range pod.Status.ContainerStatuses {

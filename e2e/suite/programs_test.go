@@ -25,6 +25,8 @@ var _ = Describe("A program", func() {
 	},
 		Entry("handler", "handler", SpecTimeout(specTimeout)),
 		Entry("controllers", "controllers", SpecTimeout(specTimeout)),
+		Entry("lab", "lab", SpecTimeout(specTimeout)),
+		Entry("control-plane", "control-plane", SpecTimeout(specTimeout)),
 	)
 
 	It("of a few words does without completion: nmstate-revert", func(ctx SpecContext) {
