@@ -192,8 +192,14 @@ func (t *turn) describe(m *member) {
 // whatever is to be said about the newer generation (controllers/rollout).
 func (t *turn) stillChanging(m *member) bool {
 	said := m.enactment.Status.Conditions
-	return t.in.State != nil && t.managed() && !t.done() &&
+	return t.in.State != nil && !t.over() &&
 		conditionIs(said, v1.EnactmentProgressing, yes) && !conditionIs(said, v1.EnactmentFailing, yes)
+}
+
+// over tells whether nothing is under way on the node. One that is set aside in the
+// middle of a change goes back first, and then says that nobody manages it.
+func (t *turn) over() bool {
+	return t.done() || !t.managed() && t.in.State.SaysNotManaged()
 }
 
 func (t *turn) describeHeld(m *member) {

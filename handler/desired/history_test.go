@@ -61,6 +61,8 @@ func (w *world) happen(r *rand.Rand) {
 		if was := w.state.Spec.Managed; was == nil || *was != managed {
 			w.state.Spec.Managed = &managed
 			w.state.Generation++
+		} else if !managed {
+			w.sayNotManaged()
 		}
 	case 10:
 		w.meddle(r, name)

@@ -240,6 +240,8 @@ func (w *world) stateCommand(verb, rest string) {
 		is := rest == "true"
 		w.state.Spec.Managed = &is
 		w.state.Generation++
+	case "aside": // The state handler says that nobody manages the node.
+		w.sayNotManaged()
 	case "by-hand": // STATE: somebody writes spec.desiredState
 		w.state.Spec.DesiredState = v1.NewState(stateOf(w.t, rest).JSON())
 		w.state.Generation++

@@ -197,6 +197,16 @@ func (w *world) handle(phase string, result v1.TransactionResult, final bool, me
 	}
 }
 
+// sayNotManaged plays the state handler of a node that is set aside: whatever was
+// under way there has gone back.
+func (w *world) sayNotManaged() {
+	status := &w.state.Status
+	if status.Transaction.IsUnderWay() {
+		status.Transaction = nil
+	}
+	status.Conditions = []v1.Condition{{Type: v1.StateAvailable, Status: unknown, Reason: v1.ReasonNotManaged, ObservedGeneration: w.state.Generation}}
+}
+
 // standing is an enactment in one line.
 func standing(s v1.NodeNetworkConfigurationEnactmentStatus) string {
 	var is []string
