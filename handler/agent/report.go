@@ -65,7 +65,8 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 	return nil
 }
 
-// tellSetAside takes back that what is reported holds: from now on it gets old. The
+// tellSetAside takes back that what is reported holds: from now on it gets old. No
+// change is under way any more, either, which a rollout waits for (desired.Decide). The
 // generation stands in this condition alone: who waits for it sees that it is of now,
 // and who waits for another one is not told what was so before.
 func (a *Agent) tellSetAside(ctx context.Context, nns *v1.NodeNetworkState) error {
