@@ -118,9 +118,11 @@ func (s *slots) ended(node string, now time.Duration) {
 	}
 }
 
-// refused: an attempt that came to no checkpoint. The node keeps its slot as well.
+// refused: an attempt that came to no checkpoint, or was superseded before it had one
+// (design §3: a newer generation supersedes the running one). The node keeps its slot
+// as well.
 func (s *slots) refused(f *Facts, node string, last *v1.Transaction) {
-	if last == nil || last.Result != v1.TransactionRefused {
+	if last == nil || last.Result != v1.TransactionRefused && last.Result != v1.TransactionSuperseded {
 		return
 	}
 	p := f.policy(last.Policy)
@@ -130,6 +132,9 @@ func (s *slots) refused(f *Facts, node string, last *v1.Transaction) {
 	for _, source := range last.Sources {
 		limit, was := s.granted[p.UID][granted{node, source.Generation}]
 		if source.Policy == last.Policy && was {
+			if had := s.closed[p.UID][node]; had.until == f.Elapsed() {
+				limit = max(limit, had.limit) // It had a checkpoint, which has ended just now.
+			}
 			s.keeps(p.UID, node, slot{limit, f.Elapsed()})
 		}
 	}

@@ -51,9 +51,16 @@ func TestSlots(t *testing.T) {
 			s.try("n1", change())
 			s.try("n2", change())
 		}},
-		"one was refused and goes on with a newer generation, which allows one": {play: func(s *stage) { refusedAndGoesOn(s, time.Second) }},
+		"one was refused and goes on with a newer generation, which allows one": {play: func(s *stage) { refusedAndGoesOn(s, v1.TransactionRefused, time.Second) }},
+		"one was superseded before it had a checkpoint, and goes on with a newer generation, which allows one": {
+			play: func(s *stage) { refusedAndGoesOn(s, v1.TransactionSuperseded, time.Second) },
+		},
+		"one was committed, and begins a newer generation, which allows one": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1",
+			play: func(s *stage) { refusedAndGoesOn(s, v1.TransactionCommitted, time.Second) },
+		},
 		"one was refused long ago and begins a newer generation, which allows one": {
-			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { refusedAndGoesOn(s, 2*keepsSlot) },
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { refusedAndGoesOn(s, v1.TransactionRefused, 2*keepsSlot) },
 		},
 		"what was about to leave comes back everywhere": {play: func(s *stage) {
 			s.policy(1).Generation = 3
@@ -149,8 +156,8 @@ func retryTogether(s *stage, lower func()) {
 }
 
 // refusedAndGoesOn has a node changing under an edit that lets another one begin,
-// which is refused, and under one that lets a single one.
-func refusedAndGoesOn(s *stage, after time.Duration) {
+// which is refused or superseded, and under one that lets a single one.
+func refusedAndGoesOn(s *stage, how v1.TransactionResult, after time.Duration) {
 	s.policy(1)
 	s.wrote("controllers-1", s.enacted("n1", 1, v1.EnactmentProgressing), "spec")
 	s.try("n1", change())
@@ -159,7 +166,7 @@ func refusedAndGoesOn(s *stage, after time.Duration) {
 	refused, next := change(), change()
 	refused.Sources[0].Generation, next.Sources[0].Generation = 2, 3
 	s.hosts["n2"].entry = refused
-	s.close("n2", v1.TransactionRefused)
+	s.close("n2", how)
 	s.policy(1).Generation = 3
 	s.run(after)
 	s.wrote("controllers-1", s.enacted("n2", 3, v1.EnactmentProgressing), "spec")
