@@ -256,14 +256,8 @@ func (n *Node) before(f *Facts, e Event) {
 			t.ReadBack = true
 		}
 	case Wrote:
-		if after, is := what.After.(*v1.NodeNetworkState); is && n.Trial != nil && n.Trial.Entry != nil {
-			another := hashOf(after.Spec.DesiredState) != n.Trial.Entry.Transaction.Change.Hash
-			n.Trial.Unwanted = n.Trial.Unwanted || another || !isManaged(after)
-		}
-		if after, is := what.After.(*v1.NodeNetworkState); is && what.Spec && !isManaged(after) {
-			if before, had := what.Before.(*v1.NodeNetworkState); !had || isManaged(before) {
-				n.setAside = e.At
-			}
+		if after, is := what.After.(*v1.NodeNetworkState); is && what.Spec {
+			n.wants(e, what, after)
 		}
 	case JournalSaved:
 		if n.Trial != nil {
@@ -273,6 +267,16 @@ func (n *Node) before(f *Facts, e Event) {
 				n.Trial.Proven = e.At
 			}
 		}
+	}
+}
+
+// wants notes what the node's desired state says from now on.
+func (n *Node) wants(e Event, w Wrote, after *v1.NodeNetworkState) {
+	if t := n.Trial; t != nil && t.Entry != nil {
+		t.Unwanted = t.Unwanted || !isManaged(after) || hashOf(after.Spec.DesiredState) != t.Entry.Transaction.Change.Hash
+	}
+	if before, had := w.Before.(*v1.NodeNetworkState); !isManaged(after) && (!had || isManaged(before)) {
+		n.setAside = e.At
 	}
 }
 
