@@ -56,12 +56,13 @@ func (c *ControlPlane) startUntilReady(ctx context.Context) error {
 	timeout := c.options.ReadyTimeout
 	for attempt := 1; ; attempt++ {
 		before := size(c.files.Log(apiServerProgram))
-		server, err := c.run(apiServerProgram, c.apiServerArguments()...)
+		server, err := c.launch(apiServerProgram, c.apiServerArguments()...)
 		if err != nil {
 			return err
 		}
 		c.apiServer = server
 		if err = c.waitReady(ctx, server, timeout); err == nil {
+			c.watch(server)
 			return nil
 		}
 		if server.running() || attempt == apiServerStarts || !endedInHook(c.files.Log(apiServerProgram), before) {

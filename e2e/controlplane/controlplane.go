@@ -168,10 +168,20 @@ func (c *ControlPlane) installCRDs() error {
 
 // run starts one of the programs and watches for an end that nobody asked for.
 func (c *ControlPlane) run(program string, arguments ...string) (*process, error) {
-	p, err := start(c.options.Assets.Path(program), c.files.Dir, c.files.Log(program), arguments...)
-	if err != nil {
-		return nil, err
+	p, err := c.launch(program, arguments...)
+	if err == nil {
+		c.watch(p)
 	}
+	return p, err
+}
+
+// launch starts one of the programs; who starts it looks after it.
+func (c *ControlPlane) launch(program string, arguments ...string) (*process, error) {
+	return start(c.options.Assets.Path(program), c.files.Dir, c.files.Log(program), arguments...)
+}
+
+// watch tells Wait of an end that nobody asked for.
+func (c *ControlPlane) watch(p *process) {
 	go func() {
 		<-p.ended
 		if p.asked.Load() || c.excused(p) {
@@ -182,7 +192,6 @@ func (c *ControlPlane) run(program string, arguments ...string) (*process, error
 		default: // the first one says it
 		}
 	}()
-	return p, nil
 }
 
 // excused says whether the program may end by itself: a controller manager that
