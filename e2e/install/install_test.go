@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
@@ -60,6 +61,7 @@ func TestInstallingPutsEverythingThereAndUninstallingTakesItAway(t *testing.T) {
 		}
 	}
 	mustAll(t, api, installed[deploy], "is there", func(err error) bool { return err == nil })
+	mustBeListed(t, api, installed[deploy])
 	if err := Remove(t.Context(), api, installed[deploy]); err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +85,27 @@ func mustAll(t *testing.T, api client.Client, objects []*unstructured.Unstructur
 		}
 		return errors.Join(not...)
 	})
+}
+
+// mustBeListed waits until the API server lists the objects of each definition. One
+// that it is told to delete before is deleted minutes later on a busy machine: the
+// storage is not there yet, and its finalizer tries again ever more seldom.
+func mustBeListed(t *testing.T, api client.Client, objects []*unstructured.Unstructured) {
+	t.Helper()
+	for _, object := range objects {
+		if object.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+		versions, _, _ := unstructured.NestedSlice(object.Object, "spec", "versions")
+		for _, version := range versions {
+			name, _, _ := unstructured.NestedString(version.(map[string]any), "name")
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: name, Kind: kind + "List"})
+			controlplanetest.Eventually(t, func(ctx context.Context) error { return api.List(ctx, list) })
+		}
+	}
 }
 
 func TestTheModesAreTheSameObjects(t *testing.T) {

@@ -145,7 +145,11 @@ func TestMixedTopology(t *testing.T) {
 	l := mustUp(t, Options{Root: root, Topology: topology})
 	t.Run("each node pings its gateway", func(t *testing.T) {
 		for _, n := range l.Nodes() {
-			mustExec(t, n, "ping", "-c", "1", "-W", "5", n.Gateway())
+			// A node with DHCP is up before it has its lease.
+			eventually(t, n.Name, func() error {
+				_, err := n.Exec(t.Context(), "ping", "-c", "1", "-W", "5", n.Gateway())
+				return err
+			})
 		}
 	})
 	t.Run("names are resolved through the gateway", func(t *testing.T) {
