@@ -53,12 +53,12 @@ func coming(g *gathered, spec *desired.Spec) []string {
 }
 
 // isKnown reads live the enactments that the spec turns on: those because of which
-// what is in flight is given up, that of the policy that is next, which may
-// have failed, and those of policies that come again, whose enactment may be gone:
-// such a policy begins anew, with a grant. A process that has just started may be shown them as they were
-// before the change began, beside a NodeNetworkState that has it, or had it. One is
-// not read where its status is written with the spec: that write fails on an older
-// one.
+// what is in flight is given up, that of the policy that is next, which may have
+// failed, and those of policies that come again. Where such an enactment is gone, its
+// policy begins anew, with a grant. A process that has just started may be shown them
+// as they were before the change began, beside a NodeNetworkState that has it, or had
+// it. One is not read where its status is written with the spec: that write fails on
+// an older one.
 func (r *Reconciler) isKnown(ctx context.Context, g *gathered, d desired.Decision) (bool, error) {
 	if d.Spec == nil {
 		return true, nil

@@ -153,9 +153,9 @@ func nodeOf(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetw
 	return strings.TrimSuffix(enactment.Name, "."+policy.Name)
 }
 
-// ofItsNode: the node that owns the enactment is the one that its name says, so
-// that no node speaks for another. What the older project made names no owner, and
-// is taken by its name.
+// ofItsNode: the node that owns the enactment is the one in its name, so that no
+// node speaks for another. An enactment of the older project has no owner; its name
+// is believed.
 func ofItsNode(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) bool {
 	return !slices.ContainsFunc(enactment.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "Node" && o.Name != nodeOf(enactment, policy)

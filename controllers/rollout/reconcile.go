@@ -118,7 +118,7 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 		if ofItsNode(&e, policy) {
 			return false
 		}
-		log.FromContext(ctx).Info("Enactment is ignored: it is called as another node's than the one that owns it", "enactment", e.Name)
+		log.FromContext(ctx).Info("Enactment is ignored: its name is that of another node than its owner", "enactment", e.Name)
 		return true
 	})
 	in := Input{Policy: policy, Enactments: believed, Now: metav1.NewTime(r.clock.Now())}

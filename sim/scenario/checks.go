@@ -143,9 +143,9 @@ func enactmentsAre(ctx context.Context, r *run, a Args) (string, error) {
 func enactmentSays(want bool) holding {
 	return func(ctx context.Context, r *run, a Args) (string, error) {
 		return r.enactments(ctx, a["ENACTMENT"], func(e *v1.NodeNetworkConfigurationEnactment) string {
-			said, wanted := messages(e.Status.Conditions), map[bool]string{true: "want", false: "do not want"}[want]
+			said := messages(e.Status.Conditions)
 			if strings.Contains(said, a["TEXT"]) != want || strings.Contains(said, "\n") || len(said) > 1100 {
-				return fmt.Sprintf("it is %s and says %q; %s %q, and one line", trueOnes(e.Status.Conditions), said, wanted, a["TEXT"])
+				return fmt.Sprintf("it is %s and says %q, in one line or more; that %q is in it should be %t", trueOnes(e.Status.Conditions), said, a["TEXT"], want)
 			}
 			return ""
 		})

@@ -137,12 +137,13 @@ func endingOf(out []byte, err error) ending {
 // apply gives the child its state; how it ends is told to c.ended.
 func (c *child) apply(desired state.State) {
 	go func() {
-		_, _ = c.input.Write(desired.JSON()) // A child that takes it not has ended.
+		_, _ = c.input.Write(desired.JSON()) // One that does not take it has ended.
 		_ = c.input.Close()
 	}()
 }
 
-// dismiss ends a child that has got no state. One that has ended is left alone.
+// dismiss ends a child that was given no state: it is killed, and would refuse the
+// empty input that it finds otherwise. One that has ended is left alone.
 func (c *child) dismiss() {
 	c.kill()
 	_ = c.input.CloseWithError(errDismissed)
