@@ -2,11 +2,14 @@ package agent
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
 // fullDisk is a journal that cannot be closed as long as its disk is full.
@@ -92,5 +95,31 @@ func TestWhereWhatIsCommittedComesFromIsToldOnceTheDiskHasIt(t *testing.T) {
 	}
 	if record, err := files.Record(); err != nil || record.Committed == nil || record.Committed.Sources[0].Policy != "renamed" {
 		t.Errorf("the record: %+v, %v", record.Committed, err)
+	}
+}
+
+// closesAfter is a journal that notes what was done on the host before it was closed.
+type closesAfter struct {
+	journal.Journal
+	done   *[]profiles.Verb
+	before *[]profiles.Verb
+}
+
+func (c closesAfter) Close(record journal.Record) error {
+	*c.before = slices.Clone(*c.done)
+	return c.Journal.Close(record)
+}
+
+// Once the journal is closed, nobody looks after what the way back left behind.
+func TestWhatAWayBackThatIsGivenUpLeavesIsFlushedBeforeTheJournalCloses(t *testing.T) {
+	n := newNode(t)
+	var done, before []profiles.Verb
+	a, kill := n.handler(func(o *Options) { o.Journal = closesAfter{o.Journal, &done, &before} })
+	kill()
+	a.Backend = noted{host: n.host, done: &done}
+	a.entry = journal.Entry{Profiles: &profiles.Snapshot{}}
+	a.finish(t.Context(), txn.Outcome{Result: v1.TransactionRollbackIncomplete})
+	if !slices.Equal(before, []profiles.Verb{profiles.Sync}) {
+		t.Errorf("before the journal was closed: %v", before)
 	}
 }

@@ -334,6 +334,14 @@ func (a *Agent) unflushed(ctx context.Context, entry journal.Entry) []string {
 	return nil
 }
 
+// flushWhatIsLeft has on disk for certain what a way back that is given up leaves behind: once the
+// journal is closed, nobody looks after it, and the next change flushes its own files only.
+func (a *Agent) flushWhatIsLeft(ctx context.Context) {
+	if left := a.unflushed(ctx, a.entry); len(left) > 0 {
+		logf.FromContext(ctx).Info("what the way back left on the node may not outlast a power cut", "cause", left)
+	}
+}
+
 // profileDifferences are how the node's profiles differ from before the change.
 func (a *Agent) profileDifferences(ctx context.Context, entry journal.Entry) []string {
 	if entry.Profiles == nil {

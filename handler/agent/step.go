@@ -130,6 +130,9 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	} else {
 		a.conclude(ctx, outcome)
 	}
+	if outcome.Result == v1.TransactionRollbackIncomplete {
+		a.flushWhatIsLeft(ctx)
+	}
 	a.unclosed = true
 	_ = a.storeOutcome() // The turn that follows at once tries again, and tells.
 	a.unreported = true
