@@ -107,10 +107,17 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 // after a rollback would leave the next attempt without a guard.
 func (a *Agent) guardedBefore(names []string) []string {
 	last := a.record.Last
-	if last == nil || last.Result == v1.TransactionCommitted || last.Generation != a.machine.Change.Generation {
+	if last == nil || last.Result == v1.TransactionCommitted || !a.isRetryOf(*last) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(last.GuardedBy), func(name string) bool { return !slices.Contains(names, name) })
+}
+
+// isRetryOf tells whether the change that begins was tried last: in the same generation, or
+// from the same policies. Whoever wants those tried again writes a newer generation.
+func (a *Agent) isRetryOf(last v1.Transaction) bool {
+	sources := v1.PlainSources(a.entry.Sources)
+	return last.Generation == a.machine.Change.Generation || len(sources) > 0 && slices.Equal(last.Sources, sources)
 }
 
 // measure asks the probes, side by side, and calls done once: when all

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
@@ -63,5 +64,46 @@ func TestWhatGuardedALostChangeGuardsItsNextAttempt(t *testing.T) {
 	got := n.get().Status.Transaction
 	if got.Result != v1.TransactionRolledBack || !slices.Contains(got.GuardedBy, probe.APIServer) {
 		t.Errorf("outcome = %+v", got)
+	}
+}
+
+func TestAChangeThatComesInANewerGenerationKeepsItsGuards(t *testing.T) {
+	of := func(policy string, generation int64, hash string) v1.DesiredSource {
+		return v1.DesiredSource{Source: v1.Source{Policy: policy, Generation: generation, Hash: hash}}
+	}
+	lost := v1.Transaction{
+		Generation: 2, Result: v1.TransactionRolledBack, GuardedBy: []string{"api-server", "ping 192.0.2.1"},
+		Sources: []v1.Source{{Policy: "p", Generation: 1, Hash: "h"}},
+	}
+	committed := lost
+	committed.Result = v1.TransactionCommitted
+	byHand := lost
+	byHand.Sources = nil
+	for name, c := range map[string]struct {
+		last       *v1.Transaction
+		generation int64
+		sources    []v1.DesiredSource
+		guarded    bool
+	}{
+		"nothing was tried":                         {generation: 4, sources: []v1.DesiredSource{of("p", 1, "h")}},
+		"the same generation":                       {last: &lost, generation: 2, guarded: true},
+		"the same policies in a newer generation":   {last: &lost, generation: 4, sources: []v1.DesiredSource{of("p", 1, "h")}, guarded: true},
+		"a policy that was edited":                  {last: &lost, generation: 4, sources: []v1.DesiredSource{of("p", 2, "h")}},
+		"a policy with another state for the node":  {last: &lost, generation: 4, sources: []v1.DesiredSource{of("p", 1, "i")}},
+		"one policy more":                           {last: &lost, generation: 4, sources: []v1.DesiredSource{of("p", 1, "h"), of("q", 1, "h")}},
+		"it was committed: the node is another one": {last: &committed, generation: 4, sources: []v1.DesiredSource{of("p", 1, "h")}},
+		"written by hand, and by hand once more":    {last: &byHand, generation: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &Agent{record: journal.Record{Last: c.last}, entry: journal.Entry{Sources: c.sources}}
+			a.machine.Change.Generation = c.generation
+			var want []string
+			if c.guarded {
+				want = []string{"api-server"}
+			}
+			if got := a.guardedBefore([]string{"api-server", "dns"}); !slices.Equal(got, want) {
+				t.Errorf("guarded by %v, want %v", got, want)
+			}
+		})
 	}
 }

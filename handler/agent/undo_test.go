@@ -132,7 +132,6 @@ func TestAnUndoThatNeverWorksEndsAndItsConfigurationStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)
 			n.handler(func(o *Options) {
-				o.Window = 50 * time.Millisecond
 				o.Backoff = Backoff{First: time.Millisecond, Most: time.Millisecond}
 				o.Backend = clings{o.Backend.(mortal), "a", late}
 			})

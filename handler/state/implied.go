@@ -68,6 +68,9 @@ func enslave(port, controller Interface) {
 	if port.Type == "ovs-interface" {
 		return
 	}
+	if mtu, said := controller.tree["mtu"]; said && controller.Type == "bond" && port.tree["mtu"] == nil {
+		port.tree["mtu"] = mtu // The kernel gives it to the ports, and each its own when it leaves.
+	}
 	for _, family := range []Family{IPv4, IPv6} {
 		if _, said := port.tree[string(family)]; !said {
 			port.tree[string(family)] = map[string]any{"enabled": false}

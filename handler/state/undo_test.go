@@ -131,6 +131,21 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// The kernel gives the MTU of a bond to its ports, and each its own when it leaves.
+func TestWhatAPortHasFromItsBondIsNotWhatItHadBefore(t *testing.T) {
+	const eth1 = `{"name":"eth1","type":"ethernet","state":"up"`
+	before := parsed(t, `{"interfaces":[`+eth1+`,"mtu":1500}]}`)
+	bond := parsed(t, `{"interfaces":[{"name":"bond0","type":"bond","state":"up","mtu":1400,"link-aggregation":{"mode":"active-backup","port":["eth1"]}}]}`)
+	bonded := parsed(t, `{"interfaces":[`+eth1+`,"mtu":1400,"controller":"bond0"},{"name":"bond0","type":"bond","state":"up","mtu":1400}]}`)
+	alone := parsed(t, `{"interfaces":[`+eth1+`,"mtu":1400}]}`)
+	originals := Originals{}.Remember(State{}, bond, before, nil).Remember(bond, alone, bonded, nil)
+	got := Undo(alone, State{}, Paths(alone), originals, alone)
+	want := parsed(t, `{"interfaces":[`+eth1+`,"mtu":1500}]}`)
+	if diff := cmp.Diff(string(want.JSON()), string(got.JSON())); diff != "" {
+		t.Errorf("undo (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhatAnOlderRecordDoesNotKnowIsNeverUndone(t *testing.T) {
 	from := parsed(t, `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1400}],"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"br1"}]}}`)
 	to := parsed(t, `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1400},{"name":"br2","type":"linux-bridge","state":"up"}],"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"br1"}]}}`)
