@@ -148,8 +148,8 @@ func (c *comparison) inter(want Interface) {
 		return
 	case "down":
 		// nmstate removes a virtual interface that is to be down; what a
-		// physical one then looks like depends on its driver.
-		if there && isVirtual(got.Type) && got.State == "up" {
+		// physical one then looks like depends on its driver, but its addresses go.
+		if there && got.State == "up" && (isVirtual(got.Type) || keepsAddresses(got)) {
 			c.add(path+".state", "down", "up")
 		}
 		return

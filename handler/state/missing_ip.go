@@ -103,6 +103,20 @@ func isForeign(entry map[string]any) bool {
 	return true
 }
 
+// keepsAddresses tells whether an interface has addresses that NetworkManager gave it.
+// The kernel gives itself some of IPv6, also where nobody configures it.
+func keepsAddresses(i Interface) bool {
+	for _, family := range []Family{IPv4, IPv6} {
+		for _, entry := range objects(object(i.tree[string(family)])["address"]) {
+			byItself := family == IPv6 && (isLeased(entry) || isLinkLocal(normalAddress(entry)))
+			if !byItself && !isForeign(entry) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func isLinkLocal(address string) bool {
 	prefix, err := netip.ParsePrefix(address)
 	return err == nil && prefix.Addr().Is6() && prefix.Addr().IsLinkLocalUnicast()

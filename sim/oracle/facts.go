@@ -31,6 +31,10 @@ type Facts struct {
 	// change them.
 	matched      map[string]matched
 	nodesChanged int64
+	// left is when nodes left the cluster.
+	left []time.Duration
+	// granted is when a node was granted its turn last.
+	granted time.Duration
 }
 
 // Node is what is known of one.
@@ -136,12 +140,24 @@ func (f *Facts) before(e Event) {
 			}
 		}
 	default:
-		if w, is := what.(Wrote); is && w.Kind == "Node" && (w.Spec || w.Metadata) {
-			f.nodesChanged++
+		if w, is := what.(Wrote); is {
+			f.noteWrite(w)
 		}
 		if e.Node != "" {
 			f.Node(e.Node).before(f, e)
 		}
+	}
+}
+
+func (f *Facts) noteWrite(w Wrote) {
+	switch {
+	case w.Kind == "Node" && (w.Spec || w.Metadata):
+		f.nodesChanged++
+		if w.After == nil {
+			f.left = append(f.left, f.Elapsed())
+		}
+	case w.Kind == "NodeNetworkConfigurationEnactment" && w.Spec:
+		f.granted = f.Elapsed()
 	}
 }
 

@@ -1,10 +1,16 @@
 package oracle
 
-import "time"
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
 
 const (
 	// lookEvery is how often it is looked whether everything is done, and calm how
-	// long it must have been.
+	// long it must have been at least.
 	lookEvery = 10 * time.Second
 	calm      = time.Minute
 )
@@ -13,15 +19,28 @@ const (
 // start, and looks at what must hold then. until lets the run go on until a time; its
 // error ends the settling.
 func (s *Set) Settle(by time.Duration, until func(time.Duration) error) error {
-	for done := time.Duration(0); done < calm && s.facts.Elapsed() < by; done += lookEvery {
-		if err := until(s.facts.Elapsed() + lookEvery); err != nil {
+	for done := time.Duration(0); done < s.facts.calm() && s.facts.Elapsed() < by; done += lookEvery {
+		looked := s.facts.Elapsed()
+		if err := until(looked + lookEvery); err != nil {
 			return err
 		}
-		if len(s.Pending()) > 0 {
+		if len(s.Pending()) > 0 || s.facts.granted >= looked {
 			done = 0
 		}
 	}
 	return s.AtRest()
+}
+
+// calm is how long everything must have been done. Where nodes have finished and the rest
+// waits for one that nobody manages, that one is granted its turn after a soak.
+func (f *Facts) calm() time.Duration {
+	long := calm
+	f.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
+		if rules := o.(*v1.NodeNetworkConfigurationPolicy).Spec.Rollout; rules != nil {
+			long = max(long, time.Duration(rules.SoakSeconds)*time.Second+lookEvery)
+		}
+	})
+	return long
 }
 
 // Still lets time pass in which nothing may be written, and no host may change.

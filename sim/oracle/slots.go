@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // slots: at most maxUnavailable nodes have a transaction of a policy open,
 // counted on the hosts (design §2, rule 4). An edit may lower it while more are
 // open, or a node may leave: who was granted under the higher one goes on, and if it
-// fails it keeps its slot.
+// fails it keeps its slot. Of a node that has left the controllers hear a little later.
 type slots struct {
 	// open are the nodes by policy, with the limit when each was begun.
 	open map[types.UID]map[string]int
@@ -86,7 +87,7 @@ func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	}
 	key := granted{node, e.Spec.ApprovedGeneration}
 	if _, was := s.granted[p.UID][key]; !was {
-		s.granted[p.UID][key], _ = f.limit(p)
+		s.granted[p.UID][key], _ = f.limit(p, f.unheard())
 	}
 }
 
@@ -153,7 +154,7 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 		nodes = map[string]int{}
 		s.open[p.UID] = nodes
 	}
-	limit, known := f.limit(p)
+	limit, known := f.limit(p, 0)
 	if !known {
 		return nil
 	}
@@ -187,8 +188,8 @@ func (f *Facts) comesBack(p *v1.NodeNetworkConfigurationPolicy, node string, gen
 }
 
 // limit is how many nodes may be changing for a policy: whole numbers as they
-// are, percentages of the nodes that match, rounded up, at least one.
-func (f *Facts) limit(p *v1.NodeNetworkConfigurationPolicy) (int, bool) {
+// are, percentages of the nodes that match, and of those more, rounded up, at least one.
+func (f *Facts) limit(p *v1.NodeNetworkConfigurationPolicy, more int) (int, bool) {
 	percent := 50
 	if most := p.Spec.MaxUnavailable; most != nil {
 		if most.StrVal == "" {
@@ -198,7 +199,15 @@ func (f *Facts) limit(p *v1.NodeNetworkConfigurationPolicy) (int, bool) {
 			return 0, false
 		}
 	}
-	return max((f.matching(p)*percent+99)/100, 1), true
+	return max(((f.matching(p)+more)*percent+99)/100, 1), true
+}
+
+// unheard is how many nodes have left of which the controllers may not have heard yet.
+func (f *Facts) unheard() int {
+	f.left = slices.DeleteFunc(f.left, func(at time.Duration) bool {
+		return f.Elapsed()-at > grantLag && f.Calm(Controllers, at-grantLag, Stale|Hinders)
+	})
+	return len(f.left)
 }
 
 // matched is how many nodes a policy selected, at a version of it and of the nodes.
@@ -285,7 +294,7 @@ func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 		return
 	}
 	key := attempt{p.Name, string(p.UID), p.Generation}
-	limit, _ := f.limit(p)
+	limit, _ := f.limit(p, f.unheard())
 	b.allowed[key] = max(b.allowed[key], limit)
 }
 
@@ -303,7 +312,7 @@ func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node strin
 		b.begun[key] = map[string]bool{}
 	}
 	nodes := b.begun[key]
-	limit, _ := f.limit(p)
+	limit, _ := f.limit(p, 0)
 	b.allowed[key] = max(b.allowed[key], limit)
 	if len(nodes) >= b.allowed[key] {
 		for _, other := range sortedKeys(nodes) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 )
 
 func TestSlots(t *testing.T) {
@@ -126,6 +127,13 @@ func TestSlots(t *testing.T) {
 			delete(s.objects, "Node/n1")
 			s.try("n2", change())
 		}},
+		"half of three, and the third has left just now": {play: func(s *stage) { halfOfThree(s, time.Second, false) }},
+		"half of three, and the third has left some time ago": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { halfOfThree(s, 2*grantLag, false) },
+		},
+		"half of three, and the third has left some time ago, as controllers came up with what was": {
+			play: func(s *stage) { halfOfThree(s, 2*grantLag, true) },
+		},
 		"a drift that is corrected meanwhile": {play: func(s *stage) {
 			s.policy(1)
 			s.try("n1", change())
@@ -134,6 +142,22 @@ func TestSlots(t *testing.T) {
 			s.try("n2", correction)
 		}},
 	})
+}
+
+// halfOfThree has a node leave; then two are granted and begin.
+func halfOfThree(s *stage, later time.Duration, stale bool) {
+	s.policy(0).Spec.MaxUnavailable = nil
+	gone := s.objects["Node/n3"]
+	delete(s.objects, "Node/n3")
+	s.set.Tell(Event{What: Wrote{apiserver.Write{Verb: "delete", Kind: "Node", Name: "n3", Before: gone, Spec: true}}})
+	if stale {
+		s.set.Tell(Event{Node: Controllers, What: Fault{Kind: "time-travel"}})
+	}
+	s.run(later)
+	for _, node := range three[:2] {
+		s.wrote("controllers-1", s.enacted(node, 1, v1.EnactmentProgressing), "spec")
+		s.try(node, change())
+	}
 }
 
 // retryTogether has two nodes granted and failing; what lowers the limit happens,
