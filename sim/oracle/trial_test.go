@@ -64,6 +64,20 @@ func TestGuards(t *testing.T) {
 			s.prove("n1", gateway)
 			s.end("n1", Committed)
 		}},
+		"another process commits it": {want: "of handler/n1 was committed by once/n1", play: func(s *stage) {
+			s.try("n1", change(gateway))
+			s.prove("n1", gateway)
+			s.tell("n1", CheckpointEnded{ID: "1", Owner: "handler/n1", By: "once/n1", How: Committed})
+		}},
+		"another process commits what the journal says was proven": {play: func(s *stage) {
+			entry := change(gateway)
+			s.try("n1", entry)
+			s.prove("n1", gateway)
+			proven := *entry
+			proven.Transaction.Proven = true
+			s.tell("n1", JournalSaved{Entry: proven})
+			s.tell("n1", CheckpointEnded{ID: "1", Owner: "handler/n1", By: "once/n1", How: Committed})
+		}},
 		"a guard has not answered": {want: "has not passed", play: func(s *stage) {
 			s.try("n1", change(gateway, "dns"))
 			s.prove("n1", gateway)
