@@ -165,14 +165,12 @@ type keeping struct {
 	began  time.Time
 	// last is when something was lost the last time, or the beginning.
 	last time.Time
-	// lost: something was.
-	lost bool
 }
 
-// isQuiet: what was put back has stayed for a moment. NetworkManager may still be
-// at it, and drop it once more.
+// isQuiet: nothing was lost for a moment. NetworkManager returns from a rollback
+// before it has set up its devices, and may still drop something, once or once more.
 func (k *keeping) isQuiet() bool {
-	return !k.lost || !k.agent.Clock.Now().Before(k.last.Add(foreignQuiet))
+	return k.agent == nil || !k.agent.Clock.Now().Before(k.last.Add(foreignQuiet))
 }
 
 // round compares once and puts back what is lost. It returns what still is,
@@ -188,7 +186,7 @@ func (k *keeping) round(ctx context.Context) []string {
 	}
 	losses := foreign.Lost(k.before, now, k.named)
 	if slices.ContainsFunc(losses, func(l foreign.Loss) bool { return !l.Slight }) {
-		k.last, k.lost = k.agent.Clock.Now(), true
+		k.last = k.agent.Clock.Now()
 	}
 	patient := k.last.Before(k.began.Add(managedGrace))
 	var left []string

@@ -21,8 +21,9 @@ type kernel struct {
 	routes []foreign.Route
 	// stays is what cannot be put back.
 	stays error
-	// late: NetworkManager is not done yet when all is back, and drops it again.
-	late  bool
+	// late tells whether NetworkManager, which was not done yet, drops it all after
+	// what was just read; it does so once.
+	late  func() bool
 	put   int
 	notes int
 }
@@ -45,8 +46,8 @@ func (k *kernel) Note(context.Context) (foreign.Snapshot, error) {
 	k.notes++
 	eth0 := foreign.Link{Name: "eth0", Index: 2, MTU: 1500, Up: true, Carrier: true}
 	routes := slices.Clone(k.routes)
-	if k.late && k.put == 2 {
-		k.late, k.routes = false, nil
+	if k.late != nil && k.late() {
+		k.late, k.routes = nil, nil
 	}
 	return foreign.Snapshot{Links: []foreign.Link{eth0}, Routes: routes}, nil
 }
@@ -69,10 +70,10 @@ func (k *kernel) drop(n int) {
 	k.routes = slices.Clone(k.routes[:n])
 }
 
-func (k *kernel) willDropOnceMore() {
+func (k *kernel) willDrop(late func() bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.late = true
+	k.late = late
 }
 
 func (k *kernel) set(stays error) {
@@ -174,12 +175,28 @@ func TestWhatARollbackDropsTwiceIsPutBackTwice(t *testing.T) {
 	n.until("the change is in place and was compared", func() bool { return n.host.has("cut") && k.noted() == 2 })
 	kill()
 	k.drop(0)
-	k.willDropOnceMore()
+	k.willDrop(func() bool { return k.put == 2 })
 	n.handler(with)
 	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
 		t.Fatalf("outcome = %+v", got)
 	}
 	if got := k.state(); got != "2 routes, 4 put back" {
+		t.Error(got)
+	}
+}
+
+func TestWhatARollbackDropsOnlyAfterItHasReturnedIsPutBack(t *testing.T) {
+	n, k, with := foreignNode(t, time.Second)
+	n.handler(with)
+	n.want(2, "p", "cut")
+	n.midApply(t)
+	close(n.host.hold)
+	n.until("the change is in place and was compared", func() bool { return n.host.has("cut") && k.noted() == 2 })
+	k.willDrop(func() bool { return !n.host.has("cut") })
+	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
+		t.Fatalf("outcome = %+v", got)
+	}
+	if got := k.state(); got != "2 routes, 2 put back" {
 		t.Error(got)
 	}
 }
