@@ -100,10 +100,13 @@ func (w atWork) note(target string, now time.Duration, f Fault) {
 	}
 }
 
+// latest is how long something stays on its way that a fault has held up (sim/fault:
+// arguments of stale-reads; a request stays for less).
+const latest = 2 * time.Minute
+
 // trails is how long a fault is felt after its end: what was late arrives in its
 // order, and what comes after it waits.
 func (f Fault) trails() time.Duration {
-	const latest = 2 * time.Minute // sim/fault: arguments of stale-reads.
 	if f.Kind == "stale-reads" && f.End {
 		return latest
 	}

@@ -10,9 +10,10 @@ import (
 
 const (
 	// lookEvery is how often it is looked whether everything is done, and calm how
-	// long it must have been at least.
+	// long it must have been at least: what the last fault held up on its way arrives
+	// meanwhile (sim/fault: api-timeout, stale-reads), and is answered.
 	lookEvery = 10 * time.Second
-	calm      = time.Minute
+	calm      = latest + 30*time.Second
 )
 
 // Settle lets everything come to an end by the time, counted from the run's
