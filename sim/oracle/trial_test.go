@@ -7,6 +7,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -344,4 +345,27 @@ func TestForeignCheckpoints(t *testing.T) {
 			s.tell("n1", CheckpointEnded{ID: "1", How: RolledBack, By: "handler/n1"})
 		}},
 	})
+}
+
+func TestWhatStandsOnANICThatIsDownHasNoAddressesForCertain(t *testing.T) {
+	node := func(base string) state.State {
+		return parsed([]byte(`{"interfaces":[{"name":"eth1","type":"ethernet","state":"` + base + `"},{"name":"eth1.100","type":"vlan","state":"up","vlan":{"base-iface":"eth1","id":100}}]}`))
+	}
+	for name, c := range map[string]struct {
+		before state.State
+		path   string
+		want   bool
+	}{
+		"an address on a base that was down":  {node("down"), "interfaces[eth1.100].ipv4.address[192.0.2.1/24].ip", true},
+		"an address on a base that was up":    {node("up"), "interfaces[eth1.100].ipv4.address[192.0.2.1/24].ip", false},
+		"an MTU on a base that was down":      {node("down"), "interfaces[eth1.100].mtu", false},
+		"the base itself":                     {node("down"), "interfaces[eth1].ipv4.enabled", false},
+		"an interface that was not there yet": {node("down"), "interfaces[eth1.200].ipv4.enabled", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := isOfNoCarrier(c.before)(state.Difference{Path: c.path}); got != c.want {
+				t.Errorf("%s: %t", c.path, got)
+			}
+		})
+	}
 }
