@@ -13,6 +13,28 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
+// startsFrom reads the NodeNetworkState live before what enactments tell of a node is
+// written the first time. A process that has just started may be shown it as it was
+// while a change was under way that has failed since, and would write over the
+// enactment that says so. Later it is as new as what was written last.
+func (r *Reconciler) startsFrom(ctx context.Context, m *memory, g *gathered, statuses []desired.StatusWrite) (bool, error) {
+	if m.started || len(statuses) == 0 {
+		return true, nil
+	}
+	var live v1.NodeNetworkState
+	err := r.Live.Get(ctx, client.ObjectKey{Name: g.input.Node}, &live)
+	switch {
+	case apierrors.IsNotFound(err):
+		m.started = g.state == nil
+	case err != nil:
+		return false, fmt.Errorf("reading NodeNetworkState %s live: %w", g.input.Node, err)
+	default:
+		m.state = &live
+		m.started = g.state != nil && live.UID == g.state.UID && live.ResourceVersion == g.state.ResourceVersion
+	}
+	return m.started, nil
+}
+
 // comeAgain reads live the policies that the spec is not about and that come into
 // it all the same: one that had given way, or lost its NodeNetworkState. A process
 // that has just started may be shown the API server as it was before one of them

@@ -15,6 +15,7 @@
 // a policy.
 //
 // Stale reads do no harm: what was written in this process is remembered until
-// the cache shows it, a policy is read live before the node's spec is changed
-// for it, and every patch carries the version that it was decided on.
+// the cache shows it, the NodeNetworkState is read live before the first write
+// of an enactment's status, a policy is read live before the node's spec is
+// changed for it, and every patch carries the version that it was decided on.
 package policy

@@ -10,14 +10,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
-// live is an API server that has one policy, one NodeNetworkState, and an enactment
-// or none.
+// live is an API server that has one policy, one NodeNetworkState or none, and an
+// enactment or none.
 type live struct {
 	policy    v1.NodeNetworkConfigurationPolicy
 	state     v1.NodeNetworkState
@@ -29,6 +30,9 @@ func (l live) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ..
 	case *v1.NodeNetworkConfigurationPolicy:
 		*o = l.policy
 	case *v1.NodeNetworkState:
+		if l.state.Name == "" {
+			return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+		}
 		*o = l.state
 	case *v1.NodeNetworkConfigurationEnactment:
 		if l.enactment == nil {
@@ -126,6 +130,44 @@ func TestAPolicyComesAgainByTheEnactmentThatIsThere(t *testing.T) {
 			known, err := New(Options{Live: api}).isKnown(t.Context(), g, desired.Decision{Spec: &desired.Spec{Sources: sources}})
 			if err != nil || known != c.known {
 				t.Errorf("known: %v (%v), want %v", known, err, c.known)
+			}
+		})
+	}
+}
+
+// A process that has just started is shown a node's NodeNetworkState, which has been
+// written since, made anew, or deleted.
+func TestTheFirstStatusIsDecidedOnTheStateThatIsThere(t *testing.T) {
+	at := func(uid types.UID, version string) v1.NodeNetworkState {
+		return v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: uid, ResourceVersion: version}}
+	}
+	shown, none := at("state", "7"), v1.NodeNetworkState{}
+	for sentence, c := range map[string]struct {
+		shown, there v1.NodeNetworkState
+		started      bool
+		next         string // The version that is decided on next.
+	}{
+		"it is as it is shown":               {shown: shown, there: shown, started: true, next: "7"},
+		"it was written since":               {shown: shown, there: at("state", "8"), next: "8"},
+		"it was made anew":                   {shown: shown, there: at("another", "8"), next: "7"},
+		"it is gone":                         {shown: shown, there: none, next: "7"},
+		"it is there, and none is shown yet": {shown: none, there: shown},
+		"there is none":                      {shown: none, there: none, started: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			g, m := &gathered{input: desired.Input{Node: "n1"}}, newMemory()
+			if c.shown.Name != "" {
+				g.state = c.shown.DeepCopy()
+			}
+			started, err := New(Options{Live: live{state: c.there}}).startsFrom(t.Context(), m, g, []desired.StatusWrite{{Name: "n1.p"}})
+			if err != nil || started != c.started {
+				t.Errorf("started: %v (%v), want %v", started, err, c.started)
+			}
+			if g.state == nil {
+				return
+			}
+			if next := m.newestState(c.shown.DeepCopy()); next.ResourceVersion != c.next {
+				t.Errorf("decided next on version %s, want %s", next.ResourceVersion, c.next)
 			}
 		})
 	}

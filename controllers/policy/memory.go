@@ -18,12 +18,14 @@ import (
 const unseenFor = 10 * time.Second
 
 // memory is what one node's turns keep: policies as they were rendered, and
-// our own writes until the cache shows them.
+// our own writes, and what was read live, until the cache shows them.
 type memory struct {
 	renderings map[types.UID]rendering
 	enactments map[string]writtenEnactment
 	deleted    map[types.UID]bool
 	state      *v1.NodeNetworkState
+	// started: the state that was decided on was the newest once.
+	started bool
 	// drift is what was last told about drift.
 	drift v1.NodeNetworkStateStatus
 	// transaction is what was last seen of the node's, once seen: who has just
@@ -85,7 +87,7 @@ func (m *memory) overlay(cached []v1.NodeNetworkConfigurationEnactment, now time
 	return newest
 }
 
-// newestState is the NodeNetworkState after our own last write.
+// newestState is the NodeNetworkState after our own last write, or live read.
 func (m *memory) newestState(cached *v1.NodeNetworkState) *v1.NodeNetworkState {
 	if m.state != nil && newer(m.state, cached) {
 		return m.state.DeepCopy()

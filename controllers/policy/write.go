@@ -15,8 +15,11 @@ import (
 )
 
 // carryOut writes the decision, in its order. It returns false, and has
-// written nothing, when the policy that the decision turns on has changed.
+// written nothing, when something that the decision turns on has changed.
 func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d desired.Decision) (bool, error) {
+	if fresh, err := r.startsFrom(ctx, m, g, d.Statuses); !fresh || err != nil {
+		return false, err
+	}
 	if fresh, err := r.holds(ctx, g, d.Spec); !fresh || err != nil {
 		return false, err
 	}
