@@ -106,6 +106,9 @@ type NodeNetworkStateSpec struct {
 	DefaultProbes string `json:"defaultProbes,omitempty"`
 }
 
+// PhaseWaiting of a transaction that waits for somebody else's checkpoint before it begins.
+const PhaseWaiting = "Waiting"
+
 // TransactionResult is how a transaction ended.
 type TransactionResult string
 
@@ -128,8 +131,9 @@ const (
 type Transaction struct {
 	// Generation of the NodeNetworkState that it enforces.
 	Generation int64 `json:"generation"`
-	// Phase is Idle when it ended, otherwise where it stands.
-	// +kubebuilder:validation:Enum=Idle;Baseline;Arming;Applying;Probing;Committing;RollingBack;Settling
+	// Phase is Idle when it ended, otherwise where it stands: Waiting for somebody else's
+	// checkpoint before it begins.
+	// +kubebuilder:validation:Enum=Idle;Waiting;Baseline;Arming;Applying;Probing;Committing;RollingBack;Settling
 	Phase string `json:"phase"`
 	// Since is when it began.
 	// +optional

@@ -89,6 +89,8 @@ type Agent struct {
 	// blind is what cannot be read of what it left.
 	left  *journal.Entry
 	blind blind
+	// waiting is the change that waits for a checkpoint of somebody else; nil for none.
+	waiting *v1.Transaction
 	// telling is what others were told of the running transaction.
 	telling telling
 	// unreported: the record holds an outcome that the API server was not told.

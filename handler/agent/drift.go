@@ -243,6 +243,10 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 		a.drift.lookAt(a.drift.hold)
 		return nil
 	}
+	if found := a.obstacle(ctx); found != nil {
+		a.drift.lookAt(now.Add(found.look))
+		return nil
+	}
 	var right, leave []state.Difference
 	for _, one := range a.drift.found {
 		if one.correct && due[state.Subject(one.Path)] {

@@ -116,6 +116,8 @@ func (a *Agent) reportMeanwhile(ctx context.Context) {
 // It returns how long to wait for the next attempt, zero for none.
 func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Duration, error) {
 	hash, committed := a.hashOf(nns.Spec.DesiredState), a.record.Committed
+	waited := a.waiting
+	a.waiting = nil
 	if again, err := a.hasFailed(nns, hash); again || err != nil {
 		return 0, err
 	}
@@ -128,8 +130,12 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	if wait, again := a.mayTry(nns); !again {
 		return wait, nil
 	}
+	if found := a.obstacle(ctx); found != nil {
+		a.wait(nns, waited, found)
+		return found.look, nil
+	}
 	policy := changedPolicy(nns.Spec.Sources, committed)
-	a.entry = journal.Entry{Since: a.Clock.Now(), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw)}
+	a.entry = journal.Entry{Since: a.begins(nns, waited), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw)}
 	a.entry.Removal = isRemoval(nns, committed)
 	change := a.guarded(nns, txn.Change{
 		Generation: nns.Generation, Hash: hash, Policy: policy, Interrupted: a.interruptions(hash, v1.PlainSources(nns.Spec.Sources)),

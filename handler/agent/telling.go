@@ -125,6 +125,9 @@ func (a *Agent) running() *v1.Transaction {
 // the last one. What an earlier process left stays as it was told until it is
 // taken on.
 func (a *Agent) transaction(reportedLast *v1.Transaction) *v1.Transaction {
+	if a.waiting != nil {
+		return a.waiting.DeepCopy()
+	}
 	last, entry := a.record.Last, &a.entry
 	if a.left != nil {
 		entry = a.left

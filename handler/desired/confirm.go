@@ -28,7 +28,8 @@ func (t *turn) applying(m *member) row {
 		return progressingRow()
 	}
 	running := t.in.State.Status.Transaction
-	if running.Generation != t.in.State.Generation || running.Phase != "Probing" || running.Message == "" {
+	waits := running.Phase == "Probing" || running.Phase == v1.PhaseWaiting
+	if running.Generation != t.in.State.Generation || !waits || running.Message == "" {
 		return progressingRow()
 	}
 	return waitingRow(running.Message)

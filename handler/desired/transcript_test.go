@@ -213,6 +213,8 @@ func (w *world) stateCommand(verb, rest string) {
 		w.handle("Probing", "", false, "")
 	case "wait-for": // MESSAGE
 		w.handle("Probing", "", false, rest)
+	case "stand-by": // MESSAGE: it has not begun
+		w.handle(v1.PhaseWaiting, "", false, rest)
 	case "commit":
 		w.handle("Idle", v1.TransactionCommitted, false, "")
 	case "refuse":

@@ -149,18 +149,6 @@ func (f *Facts) before(e Event) {
 	}
 }
 
-func (f *Facts) noteWrite(w Wrote) {
-	switch {
-	case w.Kind == "Node" && (w.Spec || w.Metadata):
-		f.nodesChanged++
-		if w.After == nil {
-			f.left = append(f.left, f.Elapsed())
-		}
-	case w.Kind == "NodeNetworkConfigurationEnactment" && w.Spec:
-		f.granted = f.Elapsed()
-	}
-}
-
 // after forgets what is over.
 func (f *Facts) after(e Event) {
 	if _, closed := e.What.(JournalClosed); closed {

@@ -25,8 +25,10 @@ const (
 	Clock
 	// Full: nothing can be written to the node's disk.
 	Full
+	// Mute: what the handler asks NetworkManager is not answered now and then.
+	Mute
 
-	lastClass = Full
+	lastClass = Mute
 )
 
 // classes of the faults of sim/fault, by their names. One that is not here
@@ -37,7 +39,8 @@ func classes() []excuse {
 		{Restarts | Hinders, []string{"nm-restart", "nm-dies", "nm-dies-at-commit", "nm-hang", "checkpoint-expires", "apply-slow"}},
 		{Moves | Restarts | Hinders | Stale, []string{"reboot", "power-cut"}},
 		{Hinders | Stale, []string{"crash", "crash-at-call", "two-handlers", "time-travel"}},
-		{Hinders, []string{"backend-fails", "apply-partial", "apply-late-error", "checkpoint-foreign"}},
+		{Hinders | Mute, []string{"backend-fails"}},
+		{Hinders, []string{"apply-partial", "apply-late-error", "checkpoint-foreign"}},
 		{Hinders | Full, []string{"disk-full"}},
 		{Stale, []string{
 			"stale-reads", "events-lost", "reply-lost", "api-errors", "api-refused", "api-timeout", "api-slow", "conflict-storm", "leader-change",
@@ -65,7 +68,7 @@ func classesOf(kind string) Class {
 	return everything
 }
 
-const everything = Moves | Restarts | Hinders | Stale | Deceives | Clock | Full
+const everything = Moves | Restarts | Hinders | Stale | Deceives | Clock | Full | Mute
 
 // Controllers is the target of faults that are about the controllers.
 const Controllers = "controllers"

@@ -89,15 +89,52 @@ func (o *foreignThings) look(f *Facts, node string, t *Trial) {
 	})
 }
 
-// foreignCheckpoints: nobody's checkpoint is ended by another one's process.
-type foreignCheckpoints struct{}
+// foreignCheckpoints: nobody's checkpoint is ended by another one's process, and while
+// somebody else's is alive, which the node can know, no change is tried: it would be refused.
+type foreignCheckpoints struct {
+	// alive are those of somebody else, by node: since when.
+	alive map[string]map[string]time.Duration
+}
 
-func (foreignCheckpoints) Name() string { return "foreign-checkpoints" }
+// foreignKnown is how long a checkpoint of somebody else may be alive until no change is
+// tried: one that begins looks for it, and then measures its baseline.
+const foreignKnown = 20 * time.Second
 
-func (foreignCheckpoints) Observe(_ *Facts, e Event) error {
-	what, is := e.What.(CheckpointEnded)
-	if !is || what.By == "" || what.Owner != "" {
-		return nil
+func newForeignCheckpoints() *foreignCheckpoints {
+	return &foreignCheckpoints{alive: map[string]map[string]time.Duration{}}
+}
+
+func (*foreignCheckpoints) Name() string { return "foreign-checkpoints" }
+
+func (c *foreignCheckpoints) Observe(f *Facts, e Event) error {
+	switch what := e.What.(type) {
+	case CheckpointMade:
+		if what.Owner == "" {
+			if c.alive[e.Node] == nil {
+				c.alive[e.Node] = map[string]time.Duration{}
+			}
+			c.alive[e.Node][what.ID] = f.Elapsed()
+		}
+	case Applying:
+		return c.tried(f, e.Node)
+	case CheckpointEnded:
+		delete(c.alive[e.Node], what.ID)
+		if what.By != "" && what.Owner == "" {
+			return fmt.Errorf("%s was %s by %s, and it is somebody else's", what.ID, what.How, what.By)
+		}
 	}
-	return fmt.Errorf("%s was %s by %s, and it is somebody else's", what.ID, what.How, what.By)
+	return nil
+}
+
+func (c *foreignCheckpoints) tried(f *Facts, node string) error {
+	if t := f.Node(node).asked; t == nil || t.Entry == nil {
+		return nil // The way back has to be tried.
+	}
+	for _, id := range sortedKeys(c.alive[node]) {
+		since := c.alive[node][id]
+		if f.Elapsed()-since > foreignKnown && f.Calm(node, since, Restarts|Mute) {
+			return fmt.Errorf("a change was tried, and %s of somebody else is alive since %s", id, since)
+		}
+	}
+	return nil
 }

@@ -43,7 +43,7 @@ func (v *Violation) Error() string {
 // All are the rules, each new.
 func All() []Oracle {
 	return []Oracle{
-		newReach(), guards{}, committed{}, available{}, kept{}, newSlots(), newBlast(), writers{}, newForeignThings(), foreignCheckpoints{},
+		newReach(), guards{}, committed{}, available{}, kept{}, newSlots(), newBlast(), writers{}, newForeignThings(), newForeignCheckpoints(),
 		newQuiet(), liveness{}, unmanaged{}, newOutage(), newBackoff(), journaled{}, newGrant(), live{}, superseded{}, takenBack{}, life{},
 		newOneChange(), volatile{}, held{}, exact{}, permanent{},
 	}

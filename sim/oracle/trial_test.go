@@ -339,7 +339,30 @@ func undone(s *stage, is, noted, then []foreign.Link) {
 }
 
 func TestForeignCheckpoints(t *testing.T) {
-	judge(t, func() Oracle { return foreignCheckpoints{} }, one, map[string]history{
+	theirs := func(s *stage, later time.Duration) {
+		s.tell("n1", CheckpointMade{ID: "theirs"})
+		s.run(later)
+	}
+	judge(t, func() Oracle { return newForeignCheckpoints() }, one, map[string]history{
+		"a change is tried although one is alive": {want: "theirs of somebody else is alive", play: func(s *stage) {
+			theirs(s, 2*foreignKnown)
+			s.try("n1", change())
+		}},
+		"one is made as a change begins": {play: func(s *stage) {
+			theirs(s, time.Second)
+			s.try("n1", change())
+		}},
+		"a change is tried when it has ended": {play: func(s *stage) {
+			theirs(s, 2*foreignKnown)
+			s.tell("n1", CheckpointEnded{ID: "theirs", How: Expired})
+			s.try("n1", change())
+		}},
+		"a change is tried, and NetworkManager could not be asked": {play: func(s *stage) {
+			theirs(s, foreignKnown)
+			s.tell("n1", Fault{Kind: "backend-fails"})
+			s.run(foreignKnown)
+			s.try("n1", change())
+		}},
 		"somebody's checkpoint expires": {play: func(s *stage) { s.tell("n1", CheckpointEnded{ID: "1", How: Expired}) }},
 		"a handler rolls it back": {want: "somebody else's", play: func(s *stage) {
 			s.tell("n1", CheckpointEnded{ID: "1", How: RolledBack, By: "handler/n1"})

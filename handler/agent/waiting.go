@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+)
+
+// checkpointLook is how soon it is looked at the latest whether a checkpoint of
+// somebody else is still there: whoever made it may end it before its time.
+const checkpointLook = 10 * time.Second
+
+// obstacle is what keeps a change from beginning.
+type obstacle struct {
+	// checkpoints of somebody else, and what is said of them.
+	checkpoints []string
+	message     string
+	// look is how soon it may be gone.
+	look time.Duration
+}
+
+// obstacle finds checkpoints of somebody else; nil for none. NetworkManager makes no second
+// one of the same device, so a try would be refused; that is no failure of the
+// change, and none is counted.
+func (a *Agent) obstacle(ctx context.Context) *obstacle {
+	askCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
+	defer cancel()
+	pending, err := a.Backend.Pending(askCtx)
+	if err != nil || len(pending) == 0 {
+		return nil // An apply says what is wrong with NetworkManager.
+	}
+	since, err := a.Boot.Elapsed()
+	if err != nil {
+		return nil
+	}
+	found := &obstacle{look: checkpointLook}
+	var lines []string
+	for _, one := range pending {
+		end := "which lives until whoever made it ends it"
+		if one.RollbackAfter > 0 {
+			left := max(one.CreatedBoot+one.RollbackAfter-since, 0)
+			found.look = min(found.look, left+time.Second)
+			end = "which ends at " + a.Clock.Now().Add(left).UTC().Format("15:04:05Z")
+		}
+		found.checkpoints = append(found.checkpoints, "checkpoint "+string(one.Checkpoint))
+		lines = append(lines, fmt.Sprintf("%s, %s", one.Checkpoint, end))
+	}
+	found.message = "waiting for NetworkManager's checkpoint " + strings.Join(lines, "; ") + "; somebody else made it"
+	return found
+}
+
+// begins is when a change begins: what it has waited belongs to it.
+func (a *Agent) begins(nns *v1.NodeNetworkState, waited *v1.Transaction) time.Time {
+	if waited != nil && waited.Generation == nns.Generation {
+		return waited.Since.Time
+	}
+	return a.Clock.Now()
+}
+
+// wait tells that a change waits for what is in its way. Of the same checkpoints the
+// same is told each time.
+func (a *Agent) wait(nns *v1.NodeNetworkState, waited *v1.Transaction, found *obstacle) {
+	a.waiting = &v1.Transaction{
+		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *reported(a.begins(nns, waited)), Policy: changedPolicy(nns.Spec.Sources, a.record.Committed),
+		Sources: v1.PlainSources(nns.Spec.Sources), WaitingFor: found.checkpoints, Message: shortened(found.message),
+	}
+	if waited != nil && slices.Equal(waited.WaitingFor, found.checkpoints) {
+		a.waiting.Message = waited.Message
+	}
+	if last := a.record.Last; last != nil && last.Generation == nns.Generation {
+		a.waiting.Attempts = last.Attempts
+	}
+}
