@@ -67,6 +67,9 @@ func (t *turn) choose() {
 	}
 	if name := t.removing(); name != "" {
 		t.waiting = t.waitingToLeave(name)
+		if t.edited() {
+			t.overrule()
+		}
 		return
 	}
 	if m := t.leaving(); m != nil {
@@ -97,7 +100,7 @@ func (t *turn) managed() bool {
 // be applied together with it, and fail with it.
 func (t *turn) removing() string {
 	last := t.in.State.Status.Transaction
-	if last == nil || !last.IsUnderWay() && last.RetryAfter == nil || !t.specIs(t.base) {
+	if last == nil || !last.IsUnderWay() && last.RetryAfter == nil || !t.specIs(t.base) && !t.edited() {
 		return ""
 	}
 	for _, applied := range t.in.State.Status.AppliedSources {
@@ -109,6 +112,15 @@ func (t *turn) removing() string {
 		}
 	}
 	return ""
+}
+
+// overrule: what somebody wrote over a removal takes that with it when it fails. It is
+// the policies' again before the next one of them begins, so that each has its own
+// transaction; where none wants to, and none is there, it stays.
+func (t *turn) overrule() {
+	if next, _ := t.candidate(); next != nil || len(t.base.members) > 0 {
+		t.decision.Spec, t.decision.Overruled = t.specOf(t.base, nil), true
+	}
 }
 
 func (t *turn) waitingToLeave(policy string) string {
@@ -198,11 +210,15 @@ func (t *turn) expect(target aggregate, changed *member) {
 	if changed == nil && len(target.members) == 0 && len(spec.Sources) == 0 {
 		return
 	}
-	sources := t.sourcesOf(target)
-	if t.specIs(target) && (t.flying != nil || equality.Semantic.DeepEqual(spec.Sources, t.withGenerations(sources))) {
+	if t.specIs(target) && (t.flying != nil || equality.Semantic.DeepEqual(spec.Sources, t.withGenerations(t.sourcesOf(target)))) {
 		return
 	}
-	next := &Spec{Sources: sources}
+	t.decision.Spec, t.decision.Overruled = t.specOf(target, changed), t.edited()
+}
+
+// specOf is the spec that asks for the target.
+func (t *turn) specOf(target aggregate, changed *member) *Spec {
+	next := &Spec{Sources: t.sourcesOf(target)}
 	if len(target.members) > 0 {
 		next.DesiredState = v1.NewState(target.state.JSON())
 	}
@@ -216,7 +232,7 @@ func (t *turn) expect(target aggregate, changed *member) {
 			next.UID = ownerUID(changed.enactment)
 		}
 	}
-	t.decision.Spec, t.decision.Overruled = next, t.edited()
+	return next
 }
 
 // specIs compares what the node's spec is made of, and the document itself,
