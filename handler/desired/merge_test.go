@@ -77,6 +77,23 @@ func TestMerge(t *testing.T) {
 			merged:    `interfaces: [{name: bond0, type: bond, state: up, link-aggregation: {port: [eth1, eth2]}}, {name: eth1, state: up, mtu: 1400}]`,
 			conflicts: []string{`policy b conflicts with policy a at interfaces[eth2].state: "absent" here, "up", as a port of bond0, there`},
 		},
+		"what one policy puts down is no next hop of another one's route": {
+			policies: []string{
+				`interfaces: [{name: eth1, type: ethernet, state: down}]`,
+				`routes: {config: [{destination: 198.51.100.0/24, next-hop-address: 192.0.2.1, next-hop-interface: eth1}]}`,
+				`routes: {config: [{destination: 203.0.113.0/24, next-hop-interface: eth1, state: absent}]}`,
+			},
+			merged:    `{interfaces: [{name: eth1, type: ethernet, state: down}], routes: {config: [{destination: 203.0.113.0/24, next-hop-interface: eth1, state: absent}]}}`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[eth1].state: "up", as the next hop of route 198.51.100.0/24, here, "down" there`},
+		},
+		"what one policy's VLAN stands on is not put down by another one": {
+			policies: []string{
+				`interfaces: [{name: eth1.100, type: vlan, state: up, vlan: {base-iface: eth1, id: 100}}]`,
+				`interfaces: [{name: eth1, type: ethernet, state: down}]`,
+			},
+			merged:    `interfaces: [{name: eth1.100, type: vlan, state: up, vlan: {base-iface: eth1, id: 100}}]`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[eth1].state: "down" here, "up", as the base of eth1.100, there`},
+		},
 		"two types for one name conflict": {
 			policies:  []string{`interfaces: [{name: x, type: bond}]`, `interfaces: [{name: x, type: dummy}]`},
 			merged:    `interfaces: [{name: x, type: bond}]`,
