@@ -250,7 +250,7 @@ func (t *turn) specIs(target aggregate) bool {
 
 // sourcesOf are the target's sources. What becomes of a policy's configuration
 // is always as the policy says now; of one that is gone or only looked at, as
-// it said last.
+// it said last; where that is not known (it comes back), as it says now.
 func (t *turn) sourcesOf(target aggregate) []v1.DesiredSource {
 	var sources []v1.DesiredSource
 	owned := target.owned()
@@ -259,10 +259,12 @@ func (t *turn) sourcesOf(target aggregate) []v1.DesiredSource {
 			Source: v1.Source{Policy: c.Policy, Generation: c.Generation, Hash: c.Hash},
 			Paths:  owned[i],
 		}
-		if m := t.byName[c.Policy]; m != nil && m.policy != nil && !m.plans() {
-			source.OnDelete, source.Drift = m.policy.OnDelete, m.policy.Drift
-		} else if last, is := t.source(c.Policy); is {
+		m := t.byName[c.Policy]
+		says := m != nil && m.policy != nil
+		if last, is := t.source(c.Policy); is && (!says || m.plans()) {
 			source.OnDelete, source.Drift = last.OnDelete, last.Drift
+		} else if says {
+			source.OnDelete, source.Drift = m.policy.OnDelete, m.policy.Drift
 		}
 		sources = append(sources, source)
 	}
