@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot images generate verify lint test test-unit test-integration sim sim-long bench demo demo-down kind-parts kind-up kind-down e2e clean
+.PHONY: help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench demo demo-down kind-parts kind-up kind-down e2e clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -27,6 +27,10 @@ control-plane: ## Find, fetch or build kube-apiserver and etcd (building takes 1
 noderoot: ## Make the root file systems of lab nodes, with NetworkManager 1.52 and 1.42 (Debian; needs root).
 	@hack/noderoot.sh 1.52
 	@hack/noderoot.sh 1.42
+
+vmroot: ## Make the kernel, the disk and the QEMU of lab up --vm (5 minutes, once; Debian, root).
+	@hack/noderoot.sh qemu
+	@hack/vmroot.sh "$$(hack/noderoot.sh vm)"
 
 images: ## Build the images of handler and controllers, in docker or podman where one answers (Linux).
 	@hack/images.sh

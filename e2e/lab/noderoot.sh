@@ -5,6 +5,8 @@
 #
 #   hack/noderoot.sh [1.52|1.42]            make it if missing, print where it is
 #   hack/noderoot.sh [1.52|1.42] kind       the same for kind nodes, which have systemd too
+#   hack/noderoot.sh vm                     the same with a kernel and all its drivers (hack/vmroot.sh)
+#   hack/noderoot.sh qemu                   what runs that kernel
 #   hack/noderoot.sh [1.52|1.42] --print    only print where it is or would be
 #
 # Exit 3: this machine cannot make it (not Debian, no mmdebstrap, not root).
@@ -16,18 +18,28 @@ case "${1:-}" in
 1.42) suite=bookworm && shift ;;
 esac
 packages=network-manager,dbus,iproute2,iputils-ping,libc-bin,ethtool,nftables,tcpdump,dnsutils,curl,procps,ca-certificates
-if [ "${1:-}" = kind ]; then
+case "${1:-}" in
+kind)
 	shift
 	packages+=,systemd,systemd-sysv,udev,conntrack,iptables,util-linux,mount,kmod,libseccomp2,bash,jq,hostname,runc
-else
-	packages+=,openvswitch-switch # Its database is tested, which needs no kernel module.
-fi
+	;;
+vm)
+	shift
+	packages+=,linux-image-amd64,kmod,mount,util-linux,dnsmasq-base,busybox-static,xz-utils
+	export INITRD=No # hack/vmroot.sh makes one that is a tenth of the size.
+	;;
+qemu)
+	shift
+	packages=qemu-system-x86
+	;;
+*) packages+=,openvswitch-switch ;; # Its database is tested, which needs no kernel module.
+esac
 
 key=$(printf '%s\n' "$suite" "$packages" "$(uname -m)" layout-1 | sha256sum | cut -c1-12)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/kubernetes-nmstate
 root=$cache/noderoot-$key
 
-if [ "${1:-}" = --print ] || [ -e "$root/usr/sbin/NetworkManager" ]; then
+if [ "${1:-}" = --print ] || [ -d "$root/usr" ]; then
 	echo "$root"
 	exit 0
 fi
@@ -50,7 +62,7 @@ mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(RELEASE) $(COM
 mkdir -p "$cache"
 exec 9>"$cache/noderoot.lock"
 flock 9
-if [ -e "$root/usr/sbin/NetworkManager" ]; then # somebody else made it while we waited
+if [ -d "$root/usr" ]; then # somebody else made it while we waited
 	echo "$root"
 	exit 0
 fi
