@@ -39,16 +39,16 @@ func TestANodeHearsItsSwitches(t *testing.T) {
 		return nil
 	}
 	eventually(t, "the switches are heard", heard)
-	if err := n.Carrier("eth1", false); err != nil {
+	if err := n.Carrier(t.Context(), "eth1", false); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Unplug("eth2"); err != nil {
+	if err := n.Unplug(t.Context(), "eth2"); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Plug("eth2"); err != nil {
+	if err := n.Plug(t.Context(), "eth2"); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Carrier("eth1", true); err != nil {
+	if err := n.Carrier(t.Context(), "eth1", true); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the switches are heard again", heard)

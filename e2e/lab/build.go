@@ -22,6 +22,7 @@ func (l *Lab) build(ctx context.Context) error {
 		Name: l.opts.Name, Topology: l.opts.Topology, Bases: map[string]string{}, Disk: l.opts.Disk,
 		NMLogLevel: l.opts.NMLogLevel, Binds: l.binds(), AuditLog: l.opts.AuditLog,
 	}
+	l.at = here{l}
 	if err := l.chooseNM(ctx); err != nil {
 		return err
 	}
@@ -31,14 +32,19 @@ func (l *Lab) build(ctx context.Context) error {
 	if err := l.writeRecord(); err != nil {
 		return err
 	}
-	if err := l.startFabric(ctx); err != nil {
+	if l.opts.VM {
+		if err := l.startVM(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := l.at.do(ctx, request{Verb: "fabric"}); err != nil {
 		return err
 	}
 	l.opts.Progress(fmt.Sprintf("fabric up: %s", plural(len(l.rec.Topology.Switches), "switch", "switches")))
 	group, groupCtx := errgroup.WithContext(ctx)
 	for _, n := range l.Nodes() {
 		group.Go(func() error {
-			if err := n.boot(groupCtx); err != nil {
+			if _, err := l.at.do(groupCtx, request{Verb: "boot", Node: n.Name}); err != nil {
 				return fmt.Errorf("node %s: %w", n.Name, err)
 			}
 			l.opts.Progress("node " + n.Name + " up")

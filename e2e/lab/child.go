@@ -25,6 +25,10 @@ func Child(ctx context.Context, args []string) (code int, ok bool) {
 		run = runNode
 	case roleControlPlane:
 		run = runControlPlane
+	case roleVM:
+		run = runVM
+	case roleVMAgent:
+		run = runVMAgent
 	default:
 		return 0, false
 	}

@@ -15,13 +15,24 @@ import (
 
 // request is one line of JSON to a process of the lab; the answer is one line.
 type request struct {
-	Verb   string `json:"verb"` // wait, status, start, stop, kill, restart, api, freeze
+	Verb   string `json:"verb"` // wait, status, start, stop, kill, restart, api, freeze, or an order (place.go)
 	Target string `json:"target,omitempty"`
+
+	// Of orders:
+	Node string   `json:"node,omitempty"`
+	Dir  string   `json:"dir,omitempty"`
+	Ask  *request `json:"ask,omitempty"`
+	// Of run and dial, which go on as streams (stream.go):
+	Args    []string `json:"args,omitempty"`
+	Env     []string `json:"env,omitempty"`
+	Address string   `json:"address,omitempty"`
 }
 
 type response struct {
 	Error string       `json:"error,omitempty"`
 	Units []UnitStatus `json:"units,omitempty"`
+	PID   int          `json:"pid,omitempty"`
+	Text  string       `json:"text,omitempty"`
 }
 
 // UnitStatus is what runs in a node or in the fabric.

@@ -165,7 +165,7 @@ func (l *Lab) ConnectAPI(ctx context.Context) error { return l.proxyTo(ctx, l.re
 func (l *Lab) CutAPI(ctx context.Context) error { return l.proxyTo(ctx, "off") }
 
 func (l *Lab) proxyTo(ctx context.Context, target string) error {
-	if _, err := ask(ctx, l.fabricDir(), request{Verb: "api", Target: target}); err != nil {
+	if _, err := l.ask(ctx, l.fabricDir(), request{Verb: "api", Target: target}); err != nil {
 		return fmt.Errorf("switching the way to the API server: %w", err)
 	}
 	return nil

@@ -105,7 +105,7 @@ func (n *Node) cutDisk(ctx context.Context) (func() error, error) {
 	if n.lab.rec.Disk != DiskImage {
 		return func() error { return nil }, nil
 	}
-	if _, err := ask(ctx, n.dir(), request{Verb: "freeze"}); err != nil {
+	if _, err := n.lab.ask(ctx, n.dir(), request{Verb: "freeze"}); err != nil {
 		return nil, fmt.Errorf("stopping the processes of %s: %w", n.Name, err)
 	}
 	image := imagePath(n.dir())

@@ -25,6 +25,18 @@
 // power cut may take what was not synced (disk.go). Where it is kinder, the list
 // in docs/deployment-local-cluster.md says so.
 //
+// With Options.VM the fabric and the nodes are in one virtual machine, whose kernel
+// has what the machine's may lack. All that differs is a place (place.go): orders
+// go through the VM's only port to an agent, which carries them out where it is.
+// The lab's folder is the machine's in both cases.
+//
+//	machine                                VM
+//	┌────────────────────────┐  port   ┌────────────────────────┐
+//	│ lab ──► runVM ◄────────┼─────────┼► agent ──► fabric, nodes
+//	│ API server ◄───┘       │         │   127.0.0.1:6443 ◄─┘   │
+//	│ FOLDER ◄───────────────┼── 9p ───┼─► FOLDER               │
+//	└────────────────────────┘         └────────────────────────┘
+//
 // Binaries that call Up must call Child first in main or TestMain: the long-lived
 // processes are the same executable, started again.
 package lab

@@ -5,7 +5,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/kernel"
@@ -16,23 +15,25 @@ import (
 // timers) is left out. Equal texts mean an equal configuration: it is the oracle
 // of "byte for byte as before".
 func (n *Node) Kernel(ctx context.Context) (string, error) {
-	p, err := n.process()
-	if err != nil {
-		return "", err
-	}
-	var lines []string
-	err = inside(p.pid, netOnly, func() error {
-		for _, q := range kernel.Queries() {
-			found, err := kernelObjects(ctx, q.Kind, q.Args...)
-			if err != nil {
-				return err
-			}
-			lines = append(lines, found...)
-		}
-		return nil
-	})
+	res, err := n.lab.at.do(ctx, request{Verb: "kernel", Node: n.Name})
 	if err != nil {
 		return "", fmt.Errorf("reading the kernel's state of %s: %w", n.Name, err)
+	}
+	return res.Text, nil
+}
+
+func (n *Node) kernel(ctx context.Context) (string, error) {
+	var lines []string
+	for _, q := range kernel.Queries() {
+		out, err := n.ip(ctx, append([]string{"-json"}, q.Args...)...)
+		if err != nil {
+			return "", fmt.Errorf("ip %s: %w", strings.Join(q.Args, " "), err)
+		}
+		found, err := kernel.Lines(q.Kind, out)
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, found...)
 	}
 	return strings.Join(lines, "\n") + "\n", nil
 }
@@ -47,12 +48,4 @@ func (n *Node) Settled(ctx context.Context) (string, error) {
 		return err != nil || !strings.Contains(text, `"tentative":true`), err
 	})
 	return text, err
-}
-
-func kernelObjects(ctx context.Context, kind string, args ...string) ([]string, error) {
-	out, err := exec.CommandContext(ctx, "ip", append([]string{"-json"}, args...)...).Output()
-	if err != nil {
-		return nil, fmt.Errorf("ip %s: %w", strings.Join(args, " "), err)
-	}
-	return kernel.Lines(kind, out)
 }

@@ -151,13 +151,13 @@ func TestAPIServerIsReachedThroughTheNICOnly(t *testing.T) {
 	if !reachable() {
 		t.Fatal("the API server is not reachable")
 	}
-	if err := n.Unplug("eth0"); err != nil {
+	if err := n.Unplug(t.Context(), "eth0"); err != nil {
 		t.Fatal(err)
 	}
 	if reachable() {
 		t.Error("the API server is reachable without the NIC")
 	}
-	if err := n.Plug("eth0"); err != nil {
+	if err := n.Plug(t.Context(), "eth0"); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the API server is back with the NIC", func() error {

@@ -33,6 +33,9 @@ type Options struct {
 	// (each in a Debian root that is made once and cached), "host" (the machine's)
 	// or "auto" (1.52 where it can be had; the default).
 	NM string
+	// VM has the fabric and the nodes run in a virtual machine with a kernel of
+	// Debian that has all its drivers; the control plane stays outside.
+	VM bool
 	// Disk of nodes: DiskFolder (default) or DiskImage, see disk.go.
 	Disk string
 	// NMLogLevel is NetworkManager's log level, INFO if empty.
@@ -76,6 +79,7 @@ type record struct {
 	Disk       string            `json:"disk"`
 	NMLogLevel string            `json:"nmLogLevel"`
 	Binds      []string          `json:"binds,omitempty"`
+	VM         *vmParts          `json:"vm,omitempty"`
 	Handler    []string          `json:"handler,omitempty"`
 	Kubeconfig string            `json:"kubeconfig,omitempty"`
 	APITarget  string            `json:"apiTarget,omitempty"` // host:port behind the proxy
@@ -89,6 +93,7 @@ type Lab struct {
 	opts Options
 	dir  string
 	rec  *record
+	at   place
 }
 
 // Up builds a lab, after removing what is left of one with the same name. When
@@ -126,7 +131,10 @@ func Open(root, name string) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.rec = rec
+	l.rec, l.at = rec, here{l}
+	if rec.VM != nil {
+		l.at = inVM{l}
+	}
 	return l, nil
 }
 

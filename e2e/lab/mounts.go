@@ -224,13 +224,15 @@ func (m *mounter) disk(ctx context.Context, base, disk string) {
 }
 
 // etc is a layer over the base's /etc, or a copy of it where the state folder
-// cannot carry one (it is itself in an overlay, as in most containers).
+// cannot carry one: it is itself in an overlay, as in most containers, or it keeps
+// no attributes, as in a VM, where a layer is mounted but nothing can be removed.
 func (m *mounter) etc(ctx context.Context, lower, upper, work string) {
 	if m.err != nil {
 		return
 	}
 	layers := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", lower, upper, work)
-	if unix.Mount("overlay", m.at("/etc"), "overlay", 0, layers) == nil {
+	carries := unix.Setxattr(upper, "trusted.lab", nil, 0) == nil
+	if carries && unix.Mount("overlay", m.at("/etc"), "overlay", 0, layers) == nil {
 		return
 	}
 	if _, err := os.Stat(filepath.Join(upper, "passwd")); err != nil { // not a reboot

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 )
 
 //go:embed noderoot.sh
@@ -20,7 +22,15 @@ var nodeRootScript string
 // chooseNM settles which NetworkManager each node has, where it comes from, and
 // says it, one line for each.
 func (l *Lab) chooseNM(ctx context.Context) error {
+	if l.opts.VM {
+		if err := l.chooseVM(ctx); err != nil {
+			return err
+		}
+	}
 	l.rec.NM = l.opts.NM
+	if l.rec.NM == nmAuto && l.rec.Bases[NM152] != "" {
+		l.rec.NM = NM152
+	}
 	if l.rec.NM == nmAuto {
 		l.rec.NM = NM152
 		root, err := l.base(ctx, NM152)
@@ -85,13 +95,24 @@ func (l *Lab) base(ctx context.Context, nm string) (string, error) {
 
 // nodeRoot runs noderoot.sh, which prints a folder.
 func nodeRoot(ctx context.Context, args ...string) (string, error) {
+	return runScript(ctx, nodeRootScript, args...)
+}
+
+// runScript runs a script of ours whose last line of errors says what is wrong.
+// When ctx ends, all that it has started ends too, and it takes away what it has
+// made by half.
+func runScript(ctx context.Context, script string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "bash", append([]string{"-s", "--"}, args...)...)
-	cmd.Stdin = strings.NewReader(nodeRootScript)
+	cmd.Stdin = strings.NewReader(script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
-		return "", errors.New(strings.TrimPrefix(lines[len(lines)-1], "noderoot: "))
+		last := lines[len(lines)-1]
+		return "", errors.New(strings.TrimPrefix(strings.TrimPrefix(last, "noderoot: "), "vmroot: "))
 	}
 	return strings.TrimSpace(out.String()), nil
 }

@@ -51,10 +51,17 @@ func (n *Node) dir() string { return filepath.Join(n.lab.dir, "nodes", n.Name) }
 
 func (n *Node) process() (process, error) { return findOne(roleNode, n.dir()) }
 
-// PID is the node's pid 1, as the machine sees it.
-func (n *Node) PID() (int, error) {
-	p, err := n.process()
-	return p.pid, err
+// PID is the node's pid 1, as the machine sees it that the node runs on.
+func (n *Node) PID(ctx context.Context) (int, error) { return n.lab.pid(ctx, roleNode, n.dir()) }
+
+func (l *Lab) pid(ctx context.Context, role, dir string) (int, error) {
+	res, err := l.at.do(ctx, request{Verb: "pid", Target: role, Dir: dir})
+	return res.PID, err
+}
+
+// ask sends a request to a process that runs where the nodes do.
+func (l *Lab) ask(ctx context.Context, dir string, req request) (response, error) {
+	return l.at.do(ctx, request{Verb: "ask", Dir: dir, Ask: &req})
 }
 
 // LogPath is where the log of a unit (dbus, nm, handler, node-init) is on the
@@ -72,16 +79,20 @@ type Command struct {
 }
 
 // Run runs a program in all of the node's namespaces and waits for it. The error
-// of a program that ran is an *exec.ExitError. When ctx ends it is killed.
+// of a program that ran is an Exit. When ctx ends it is killed.
 func (n *Node) Run(ctx context.Context, c Command) error {
 	if len(c.Args) == 0 {
 		return errors.New("no program to run is given")
 	}
-	p, err := n.process()
+	return n.lab.at.run(ctx, n.Name, c)
+}
+
+func (p here) run(ctx context.Context, node string, c Command) error {
+	found, err := p.process(node)
 	if err != nil {
 		return err
 	}
-	return inside(p.pid, nodeAll, func() error {
+	return inside(found.pid, nodeAll, func() error {
 		// The thread is in the node's mount namespace: the program is looked up there.
 		path := c.Args[0]
 		if !strings.Contains(path, "/") {
@@ -90,7 +101,7 @@ func (n *Node) Run(ctx context.Context, c Command) error {
 		cmd := exec.CommandContext(ctx, path, c.Args[1:]...)
 		cmd.Args[0] = c.Args[0]
 		cmd.Env = append([]string{"PATH=" + systemPath, "HOME=/root", "LANG=C.UTF-8",
-			"NODE_NAME=" + n.Name, "KUBECONFIG=" + nodeShare + "/kubeconfig"}, c.Env...)
+			"NODE_NAME=" + node, "KUBECONFIG=" + nodeShare + "/kubeconfig"}, c.Env...)
 		cmd.Dir = c.Dir
 		if cmd.Dir == "" {
 			cmd.Dir = "/"
@@ -126,28 +137,7 @@ func (n *Node) Exec(ctx context.Context, args ...string) ([]byte, error) {
 // Dial opens a connection from the node's network namespace. The address has an
 // IP, not a name.
 func (n *Node) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	p, err := n.process()
-	if err != nil {
-		return nil, err
-	}
-	var conn net.Conn
-	err = inside(p.pid, netOnly, func() error {
-		var dialer net.Dialer
-		var err error
-		conn, err = dialer.DialContext(ctx, network, address)
-		return err
-	})
-	return conn, err
-}
-
-// InNet runs f on a thread in the node's network namespace. f starts no goroutine
-// that needs the namespace.
-func (n *Node) InNet(f func() error) error {
-	p, err := n.process()
-	if err != nil {
-		return err
-	}
-	return inside(p.pid, netOnly, f)
+	return n.lab.at.dial(ctx, n.Name, network, address)
 }
 
 // NM carries out start, stop, restart or kill (-9) of the node's NetworkManager.
@@ -184,7 +174,7 @@ func (n *Node) unit(ctx context.Context, verb, unit string) error {
 	default:
 		return fmt.Errorf("%q is none of start, stop, restart, kill, halt", verb)
 	}
-	if _, err := ask(ctx, n.dir(), request{Verb: verb, Target: unit}); err != nil {
+	if _, err := n.lab.ask(ctx, n.dir(), request{Verb: verb, Target: unit}); err != nil {
 		return fmt.Errorf("%s: %s of %s: %w", n.Name, verb, unit, err)
 	}
 	return nil
@@ -192,7 +182,7 @@ func (n *Node) unit(ctx context.Context, verb, unit string) error {
 
 // Units tells what runs in the node.
 func (n *Node) Units(ctx context.Context) ([]UnitStatus, error) {
-	res, err := ask(ctx, n.dir(), request{Verb: "status"})
+	res, err := n.lab.ask(ctx, n.dir(), request{Verb: "status"})
 	return res.Units, err
 }
 
@@ -223,27 +213,22 @@ func (n *Node) farEnd(nic string, f func(*netlink.Handle, netlink.Link) error) e
 
 // Carrier takes the link of a NIC away, by setting its far end down, or gives it
 // back.
-func (n *Node) Carrier(nic string, up bool) error {
-	return n.farEnd(nic, func(h *netlink.Handle, far netlink.Link) error {
-		if up {
-			return h.LinkSetUp(far)
-		}
-		return h.LinkSetDown(far)
-	})
+func (n *Node) Carrier(ctx context.Context, nic string, up bool) error {
+	if up {
+		return n.order(ctx, "up", nic)
+	}
+	return n.order(ctx, "down", nic)
 }
 
 // Unplug removes a NIC from the node, as if it were pulled out.
-func (n *Node) Unplug(nic string) error {
-	return n.farEnd(nic, func(h *netlink.Handle, far netlink.Link) error { return h.LinkDel(far) })
-}
+func (n *Node) Unplug(ctx context.Context, nic string) error { return n.order(ctx, "unplug", nic) }
 
 // Plug puts a NIC that was unplugged back in.
-func (n *Node) Plug(nic string) error {
-	spec, err := n.nic(nic)
-	if err != nil {
-		return err
-	}
-	return n.plug(n.lab.plan(n.Name, spec))
+func (n *Node) Plug(ctx context.Context, nic string) error { return n.order(ctx, "plug", nic) }
+
+func (n *Node) order(ctx context.Context, verb, nic string) error {
+	_, err := n.lab.at.do(ctx, request{Verb: verb, Node: n.Name, Target: nic})
+	return err
 }
 
 // Address is the static IPv4 address of the node's first NIC, empty with DHCP.

@@ -41,7 +41,7 @@ var (
 // Picture takes one. It waits until no address is tentative.
 func (n *Node) Picture(ctx context.Context) (Picture, error) {
 	p := Picture{Active: map[string]string{}}
-	pid, err := n.PID()
+	root, err := n.lab.at.root(n.Name)
 	if err != nil {
 		return p, err
 	}
@@ -50,7 +50,6 @@ func (n *Node) Picture(ctx context.Context) (Picture, error) {
 		return p, err
 	}
 	p.Kernel = strings.Split(strings.TrimSpace(kernel), "\n")
-	root := fmt.Sprintf("/proc/%d/root", pid)
 	resolv, err := os.ReadFile(root + "/etc/resolv.conf")
 	if err != nil {
 		return p, fmt.Errorf("reading the resolver's file of %s: %w", n.Name, err)

@@ -14,6 +14,11 @@ import (
 // kernel's network; what stays is the disk: /etc and /var. With Options.Disk
 // DiskImage it is what had been synced.
 func (n *Node) Power(ctx context.Context, verb string) error {
+	_, err := n.lab.at.do(ctx, request{Verb: "power", Node: n.Name, Target: verb})
+	return err
+}
+
+func (n *Node) power(ctx context.Context, verb string) error {
 	switch verb {
 	case "off":
 		return n.powerOff(ctx)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,6 +72,9 @@ func hasProgram(name string) bool {
 	return false
 }
 
+// plainPath matches what a kernel's command line and QEMU's arguments can hold.
+var plainPath = regexp.MustCompile(`^[-A-Za-z0-9_./]+$`)
+
 // prepare checks everything that can be checked before the first change.
 func prepare(opts *Options) (*Lab, error) {
 	if err := opts.complete(); err != nil {
@@ -81,6 +85,15 @@ func prepare(opts *Options) (*Lab, error) {
 	}
 	if opts.Disk != DiskFolder && opts.Disk != DiskImage {
 		return nil, fmt.Errorf("disk %q: give %s or %s", opts.Disk, DiskFolder, DiskImage)
+	}
+	if opts.VM && opts.Disk != DiskFolder {
+		return nil, fmt.Errorf("disk %q: with --vm disks are folders", opts.Disk)
+	}
+	if opts.VM && !plainPath.MatchString(opts.Root) {
+		return nil, fmt.Errorf("folder of the labs: %q: with --vm it is of letters, digits and ./_- only", opts.Root)
+	}
+	if opts.VM && opts.NM == nmHost {
+		return nil, fmt.Errorf("NetworkManager from %q: with --vm give auto, %s or %s", opts.NM, NM152, NM142)
 	}
 	if opts.ControlPlane != "embedded" && opts.ControlPlane != "none" {
 		return nil, fmt.Errorf("control plane %q: give embedded or none", opts.ControlPlane)

@@ -24,6 +24,8 @@ const (
 	roleFabric       = "fabric"
 	roleNode         = "node-init"
 	roleControlPlane = "control-plane"
+	roleVM           = "vm"
+	roleVMAgent      = "vm-agent" // in the VM
 )
 
 // process is a long-lived process of a lab. It is found by its arguments and
@@ -66,7 +68,7 @@ func readProcess(pid int) (process, bool) {
 		return process{}, false
 	}
 	role := string(args[1])
-	if !slices.Contains([]string{roleFabric, roleNode, roleControlPlane}, role) {
+	if !slices.Contains([]string{roleFabric, roleNode, roleControlPlane, roleVM}, role) {
 		return process{}, false
 	}
 	return process{pid: pid, role: role, dir: string(args[3])}, true

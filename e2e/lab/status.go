@@ -5,7 +5,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -15,7 +14,8 @@ import (
 // Status is what Lab.Status found.
 type Status struct {
 	Name       string       `json:"name"`
-	NM         string       `json:"nm"` // 1.42, 1.52 or host
+	NM         string       `json:"nm"`           // 1.42, 1.52 or host
+	VM         *ProcStatus  `json:"vm,omitempty"` // what the fabric and the nodes run in, if not in this machine
 	Fabric     ProcStatus   `json:"fabric"`
 	API        ProcStatus   `json:"apiServer"`
 	Kubeconfig string       `json:"kubeconfig,omitempty"`
@@ -25,7 +25,7 @@ type Status struct {
 // ProcStatus is one long-lived process of the lab.
 type ProcStatus struct {
 	Running bool   `json:"running"`
-	PID     int    `json:"pid,omitempty"` // as the machine sees it
+	PID     int    `json:"pid,omitempty"` // as the machine sees it that it runs on
 	Detail  string `json:"detail,omitempty"`
 }
 
@@ -45,8 +45,13 @@ func (l *Lab) Topology() *Topology { return l.rec.Topology }
 // Status tells what of the lab runs.
 func (l *Lab) Status(ctx context.Context) Status {
 	s := Status{Name: l.rec.Name, NM: l.rec.NM, Kubeconfig: l.rec.Kubeconfig}
-	if p, err := findOne(roleFabric, l.fabricDir()); err == nil {
-		s.Fabric = ProcStatus{Running: true, PID: p.pid}
+	if p, err := findOne(roleVM, l.vmDir()); err == nil {
+		s.VM = &ProcStatus{Running: true, PID: p.pid}
+	} else if l.rec.VM != nil {
+		s.VM = &ProcStatus{}
+	}
+	if pid, err := l.pid(ctx, roleFabric, l.fabricDir()); err == nil {
+		s.Fabric = ProcStatus{Running: true, PID: pid}
 	}
 	switch p, err := findOne(roleControlPlane, l.controlPlaneDir()); {
 	case err == nil:
@@ -62,12 +67,11 @@ func (l *Lab) Status(ctx context.Context) Status {
 
 func (n *Node) status(ctx context.Context) NodeStatus {
 	s := NodeStatus{Name: n.Name, NM: n.nm()}
-	p, err := n.process()
-	if err != nil {
+	var err error
+	if s.PID, err = n.PID(ctx); err != nil {
 		s.Error = "not running"
 		return s
 	}
-	s.PID = p.pid
 	if s.Units, err = n.Units(ctx); err != nil {
 		s.Error = err.Error()
 	}
@@ -79,16 +83,7 @@ func (n *Node) status(ctx context.Context) NodeStatus {
 
 // Addresses are the node's global addresses as "NIC ADDRESS/LENGTH", sorted.
 func (n *Node) Addresses(ctx context.Context) ([]string, error) {
-	p, err := n.process()
-	if err != nil {
-		return nil, err
-	}
-	var out []byte
-	err = inside(p.pid, netOnly, func() error {
-		var err error
-		out, err = exec.CommandContext(ctx, "ip", "-json", "address", "show", "scope", "global").Output()
-		return err
-	})
+	res, err := n.lab.at.do(ctx, request{Verb: "addresses", Node: n.Name})
 	if err != nil {
 		return nil, fmt.Errorf("reading the addresses of %s: %w", n.Name, err)
 	}
@@ -99,7 +94,7 @@ func (n *Node) Addresses(ctx context.Context) ([]string, error) {
 			Length int    `json:"prefixlen"`
 		} `json:"addr_info"`
 	}
-	if text := strings.TrimSpace(string(out)); text != "" {
+	if text := strings.TrimSpace(res.Text); text != "" {
 		if err := json.Unmarshal([]byte(text), &links); err != nil {
 			return nil, fmt.Errorf("reading the addresses of %s: %w", n.Name, err)
 		}

@@ -4,6 +4,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -66,6 +67,9 @@ func (l *Lab) Watch(ctx context.Context, n *Node) (*Watch, error) {
 	target, err := n.primaryIP(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if l.rec.VM != nil {
+		return nil, errors.New("watching a node from its gateway: not with --vm, whose gateway is not on this machine")
 	}
 	p, err := findOne(roleFabric, l.fabricDir())
 	if err != nil {

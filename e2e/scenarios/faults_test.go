@@ -61,24 +61,24 @@ func (l *Lab) Told(ctx context.Context, kind, name string) ([]scenario.Told, err
 }
 
 // Carrier sets the far end of a NIC.
-func (l *Lab) Carrier(_ context.Context, node, nic string, up bool) error {
+func (l *Lab) Carrier(ctx context.Context, node, nic string, up bool) error {
 	n, err := l.cluster.Node(node)
 	if err != nil {
 		return err
 	}
-	return n.Carrier(nic, up)
+	return n.Carrier(ctx, nic, up)
 }
 
 // Plug makes or removes the pair of a NIC.
-func (l *Lab) Plug(_ context.Context, node, nic string, in bool) error {
+func (l *Lab) Plug(ctx context.Context, node, nic string, in bool) error {
 	n, err := l.cluster.Node(node)
 	if err != nil {
 		return err
 	}
 	if in {
-		return n.Plug(nic)
+		return n.Plug(ctx, nic)
 	}
-	return n.Unplug(nic)
+	return n.Unplug(ctx, nic)
 }
 
 // Drift runs ip in the node.

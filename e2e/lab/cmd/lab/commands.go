@@ -86,6 +86,7 @@ func newUp(w *where) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&file, "file", "f", "", "topology (default: three nodes with three NICs each)")
 	f.StringVar(&opts.NM, "nm", "auto", "NetworkManager of nodes whose topology names none: 1.42, 1.52, host (the machine's) or auto (1.52 where it can be had)")
+	f.BoolVar(&opts.VM, "vm", false, "run the nodes in a virtual machine (QEMU) whose kernel has bond, VLAN and all other drivers of Debian")
 	f.StringVar(&opts.Disk, "disk", lab.DiskFolder, "disks of nodes: folder, or image, which a power cut leaves with what was synced")
 	f.StringVar(&opts.NMLogLevel, "nm-log-level", "INFO", "NetworkManager's log level: INFO, DEBUG or TRACE")
 	f.StringVar(&opts.Handler, "handler", "", "handler executable to run in each node")

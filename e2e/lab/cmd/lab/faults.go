@@ -54,18 +54,18 @@ func newLink(w *where) *cobra.Command {
 		Example:           "  lab link node1 eth0 down",
 		Args:              cobra.ExactArgs(3),
 		ValidArgsFunction: w.completeThen(verbs),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := w.node(args[0])
 			if err != nil {
 				return err
 			}
 			switch args[2] {
 			case "up", "down":
-				return n.Carrier(args[1], args[2] == "up")
+				return n.Carrier(cmd.Context(), args[1], args[2] == "up")
 			case "unplug":
-				return n.Unplug(args[1])
+				return n.Unplug(cmd.Context(), args[1])
 			case "plug":
-				return n.Plug(args[1])
+				return n.Plug(cmd.Context(), args[1])
 			}
 			return fmt.Errorf("%q is none of %s", args[2], strings.Join(verbs, ", "))
 		},

@@ -52,7 +52,10 @@ func exitCode(err error) int {
 		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			return 128 + int(status.Signal())
 		}
-		return ended.ExitCode()
+	}
+	var exit lab.Exit
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
 	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "lab: interrupted, nothing is left behind")

@@ -45,6 +45,9 @@ func newStatus(w *where) *cobra.Command {
 func printStatus(cmd *cobra.Command, s lab.Status) error {
 	t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "lab %s\tNetworkManager %s\n", s.Name, s.NM)
+	if s.VM != nil {
+		fmt.Fprintf(t, "VM\t%s\n", proc(*s.VM))
+	}
 	fmt.Fprintf(t, "fabric\t%s\n", proc(s.Fabric))
 	fmt.Fprintf(t, "API server\t%s\n", proc(s.API))
 	fmt.Fprintf(t, "\nNODE\tPID\tNETWORKMANAGER\tHANDLER\tADDRESSES\n")
