@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench demo demo-down kind-parts kind-up kind-down e2e clean
+.PHONY: help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench demo demo-down kind-parts kind-up kind-down e2e e2e-vm clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -81,6 +81,9 @@ kind-down: ## Take that cluster away, with all that came with it.
 
 e2e: ## Run the end-to-end suite on a kind cluster (FOCUS=REGEXP runs some, KEEP=1 keeps the cluster).
 	@kind/e2e.sh
+
+e2e-vm: ## Run on a full kernel, in QEMU, the scenarios that this machine's may lack (bond, VLAN, ...; ALL=1: all of them).
+	@NMSTATE_VM=1 TIMEOUT=$(if $(ALL),12h,2h) $(if $(ALL),NMSTATE_ALL_SCENARIOS=1) RUN='VM|OnTheLab' PACKAGES='./e2e/lab ./e2e/scenarios' hack/test.sh integration
 
 clean: ## Remove bin/ and the results of tests; the cache stays.
 	@rm -rf bin out artifacts

@@ -7,6 +7,7 @@
 #
 # RUN=REGEXP runs only the tests that match, PACKAGES="./a ./b/..." only those
 # packages, e.g. RUN=TestPolicy PACKAGES=./e2e/lab/... hack/test.sh integration
+# TIMEOUT=2h gives a stage more time than 50 minutes.
 # NMSTATE_STRICT=1 makes failures of skips that hide something missing.
 # The raw events stay in out/STAGE.json.
 set -euo pipefail
@@ -17,7 +18,7 @@ mkdir -p out
 
 # Lab tests share the machine with nobody: one package at a time. The whole
 # stage has this long.
-timeout=50m
+timeout=${TIMEOUT:-50m}
 
 # go_test STAGE [FLAG|PACKAGE...]: what fails is said in the events. It vets
 # nothing: make verify does, with all of vet's checks.

@@ -27,6 +27,7 @@ import (
 // the same, since a control plane takes long to start.
 type fleet struct {
 	bin, name string
+	vm        bool
 	root      string
 	last      *Lab
 	topology  string
@@ -75,13 +76,16 @@ func (f *fleet) make(ctx context.Context, topology string) error {
 		return err
 	}
 	l := &Lab{
-		bin: f.bin, audit: filepath.Join(f.root, "audit.log"), mode: cluster.Distributed,
+		bin: f.bin, audit: filepath.Join(f.root, "audit.log"), mode: cluster.Distributed, slow: 1,
 		away: map[string]bool{}, pristine: map[string]map[string]string{},
+	}
+	if f.vm {
+		l.slow = emulated
 	}
 	f.last, f.topology, f.asMade, f.objects = l, topology, map[string]string{}, map[string]corev1.Node{}
 	l.cluster, err = cluster.Up(ctx, cluster.Options{
 		Lab: lab.Options{
-			Root: f.root, Name: f.name, Topology: parsed, Deploy: deploy, AuditLog: l.audit,
+			Root: f.root, Name: f.name, VM: f.vm, Topology: parsed, Deploy: deploy, AuditLog: l.audit,
 			Handler:           filepath.Join(f.bin, "handler"),
 			HandlerArgs:       []string{"--revert-helper", filepath.Join(f.bin, "nmstate-revert")},
 			KubebuilderAssets: os.Getenv("KUBEBUILDER_ASSETS"),

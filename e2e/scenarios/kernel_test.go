@@ -103,8 +103,8 @@ func (o object) link() []string {
 	if kind == "" {
 		kind = o.Info.Kind
 	}
-	if strings.HasPrefix(o.Name, "eth") {
-		kind = "ethernet" // the lab's NICs are veth pairs
+	if kind == "veth" && strings.HasPrefix(o.Name, "eth") {
+		kind = "ethernet" // the lab's NICs are veth pairs; eth1.100 is none
 	}
 	state := "down"
 	if slices.Contains(o.Flags, "UP") {
@@ -178,6 +178,9 @@ func (o object) route(six bool) []string {
 func (o object) rule() []string {
 	if o.Priority == 0 || o.Priority == 32766 || o.Priority == 32767 {
 		return nil // the kernel's own
+	}
+	if o.Priority == 1000 && o.Table == nil {
+		return nil // so is "from all lookup [l3mdev-table]", which comes with the first VRF
 	}
 	line := "rule"
 	if o.Src != "" && o.Src != "all" {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +29,10 @@ const (
 	journalFile = "/var/lib/kubernetes-nmstate/journal.json"
 	// handlerRestart is longer than the lab waits before it starts a killed handler.
 	handlerRestart = 10 * time.Second
+	// emulated is how many times slower a node may be in a VM without hardware for
+	// it, and inVMPatience what patience is there.
+	emulated     = 15
+	inVMPatience = 10 * time.Minute
 )
 
 // Lab is a lab as a scenario.Backend.
@@ -39,6 +42,7 @@ type Lab struct {
 	audit   string
 	began   time.Time
 	mode    string
+	slow    int // 1, or emulated
 	phases  map[string]*lab.Phases
 	// pristine are the profiles that the nodes had at the beginning.
 	pristine map[string]map[string]string
@@ -54,7 +58,12 @@ func (l *Lab) Client() client.Client { return l.cluster.Client }
 func (l *Lab) Elapsed() time.Duration { return time.Since(l.began) }
 
 // Patience is for whatever takes a few seconds.
-func (l *Lab) Patience() time.Duration { return patience }
+func (l *Lab) Patience() time.Duration {
+	if l.slow > 1 {
+		return inVMPatience
+	}
+	return patience
+}
 
 // Until polls.
 func (l *Lab) Until(ctx context.Context, d time.Duration, done func() (bool, error)) (bool, error) {
@@ -157,7 +166,7 @@ func (l *Lab) Watch(context.Context) error {
 
 // Enter follows the handler's log.
 func (l *Lab) Enter(ctx context.Context, node, phase string) error {
-	return l.phases[node].Until(ctx, phase, patience)
+	return l.phases[node].Until(ctx, phase, l.Patience())
 }
 
 // Applies counts in NetworkManager's log.
@@ -221,7 +230,7 @@ func (l *Lab) Process(ctx context.Context, verb, part, node string) error {
 	if err := n.Handler(ctx, verb); err != nil {
 		return err
 	}
-	_, err = l.Until(ctx, handlerRestart, func() (bool, error) {
+	_, err = l.Until(ctx, handlerRestart*time.Duration(l.slow), func() (bool, error) {
 		now, err := handlerStarts(ctx, n)
 		return now > before, err
 	})
@@ -288,7 +297,7 @@ func (l *Lab) Once(ctx context.Context, node string) (int, string, error) {
 		Stderr: &stderr,
 	})
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-	ended := &exec.ExitError{}
+	var ended lab.Exit
 	if errors.As(err, &ended) {
 		return ended.ExitCode(), lines[len(lines)-1], nil
 	}
