@@ -286,7 +286,8 @@ func (b *blast) Observe(f *Facts, e Event) error {
 	return nil
 }
 
-// grants: so many nodes may have the generation that a node is granted now.
+// grants: so many nodes may have the generation that a node is granted now. One that
+// does not match then holds no slot (design §2, rule 4), also if it comes back later.
 func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	_, name := nodeAndPolicy(e)
 	p := f.policy(name)
@@ -296,6 +297,16 @@ func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	key := attempt{p.Name, string(p.UID), p.Generation}
 	limit, _ := f.limit(p, f.unheard())
 	b.allowed[key] = max(b.allowed[key], limit)
+	b.leave(f, p, key)
+}
+
+// leave forgets the nodes that the policy does not select now.
+func (b *blast) leave(f *Facts, p *v1.NodeNetworkConfigurationPolicy, key attempt) {
+	for _, other := range sortedKeys(b.begun[key]) {
+		if !f.selects(p, other) {
+			delete(b.begun[key], other)
+		}
+	}
 }
 
 // has forgets that a node was begun, for every policy: one that is still begun
@@ -315,11 +326,7 @@ func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node strin
 	limit, _ := f.limit(p, 0)
 	b.allowed[key] = max(b.allowed[key], limit)
 	if len(nodes) >= b.allowed[key] {
-		for _, other := range sortedKeys(nodes) {
-			if !f.selects(p, other) {
-				delete(nodes, other)
-			}
-		}
+		b.leave(f, p, key)
 	}
 	nodes[node] = true
 	if most := b.allowed[key]; len(nodes) > most {

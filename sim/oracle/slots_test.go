@@ -229,6 +229,15 @@ func TestBlast(t *testing.T) {
 			fail(s, "n1")
 			fail(s, "n2")
 		}},
+		"the next one is granted while the first does not match, which comes back": {play: func(s *stage) {
+			s.policy(1)
+			fail(s, "n1")
+			n1 := s.objects["Node/n1"]
+			delete(s.objects, "Node/n1")
+			s.wrote("controllers-1", s.enacted("n2", 1, v1.EnactmentPending), "spec")
+			s.objects["Node/n1"] = n1
+			fail(s, "n2")
+		}},
 		"another generation begins anew": {play: func(s *stage) {
 			s.policy(1)
 			fail(s, "n1")
