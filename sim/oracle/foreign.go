@@ -52,13 +52,13 @@ func (o *foreignThings) Observe(f *Facts, e Event) error {
 }
 
 // unseen is what the note in the journal does not have, since somebody's hand was
-// at work between the note and the apply.
+// at work between the note and the apply, on the way forward or back.
 func (f *Facts) unseen(t *Trial, node string) map[string]bool {
 	if t.Entry == nil || t.Entry.Foreign == nil || f.Calm(node, t.Asked-noteLag, Moves) {
 		return nil
 	}
 	found := map[string]bool{}
-	for _, l := range foreign.Lost(f.Kernel(node), *t.Entry.Foreign, foreign.NamedBy(parsed(t.Entry.Change))) {
+	for _, l := range foreign.Lost(f.Kernel(node), *t.Entry.Foreign, foreign.NamedBy(parsed(t.Entry.Change)).Back()) {
 		found[l.String()] = true
 	}
 	return found
