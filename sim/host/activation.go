@@ -153,7 +153,7 @@ func remade(l *Link, p *profile) bool {
 }
 
 func (h *Host) create(e *edit, p *profile) *Link {
-	made := Link{Name: p.name, Type: p.kind, MTU: 1500, MAC: h.randomMAC()}
+	made := Link{Name: p.name, Type: p.kind, MTU: mtuOfNew(p.kind), MAC: h.randomMAC()}
 	if base := e.link(baseOf(p.said), false); base != nil {
 		made.MTU = base.MTU - overhead(p.kind)
 		if p.kind == "vlan" {
@@ -191,6 +191,15 @@ func (h *Host) mtuOf(e *edit, l *Link, p *profile) int {
 	}
 	if base := e.link(baseOf(p.said), false); base != nil {
 		return base.MTU - overhead(p.kind)
+	}
+	return mtuOfNew(p.kind)
+}
+
+// mtuOfNew is what the kernel gives a link that nobody says an MTU of. That of a
+// VRF is the largest one of IPv6 (drivers/net/vrf.c).
+func mtuOfNew(kind string) int {
+	if kind == "vrf" {
+		return 65575
 	}
 	return 1500
 }
