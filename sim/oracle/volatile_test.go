@@ -49,6 +49,19 @@ func TestVolatile(t *testing.T) {
 			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
 			s.onDisk(profiles.DNSFile, "new")
 		}},
+		"global DNS is there for a moment of a way back after a crash that a full disk could not write down": {play: func(s *stage) {
+			s.try("n1", change())
+			armed(s, txn.Probing, false)
+			s.tell("n1", Died{})
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.onDisk(profiles.DNSFile, "new")
+		}},
+		"global DNS is there for a moment while it is probed, and the disk is full": {want: "before it is proven", play: func(s *stage) {
+			s.try("n1", change())
+			armed(s, txn.Probing, false)
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.onDisk(profiles.DNSFile, "new")
+		}},
 		"global DNS is there for a moment when a way back is over that was written down once the disk took it": {
 			want: "before it is proven", play: func(s *stage) {
 				s.try("n1", change())
