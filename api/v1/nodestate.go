@@ -90,6 +90,10 @@ type NodeNetworkStateSpec struct {
 	// +listType=map
 	// +listMapKey=policy
 	Sources []DesiredSource `json:"sources,omitempty"`
+	// Policy that desiredState was changed for last; empty where the node goes back to what
+	// is committed. Another one may come back with it, or leave.
+	// +optional
+	Policy string `json:"policy,omitempty"`
 	// ProbeTimeoutSeconds is the probe window of the next transaction.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -169,7 +169,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, m *memory, old *v1.NodeNet
 func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetworkState, spec *desired.Spec) error {
 	next := old.DeepCopy()
 	next.Spec.DesiredState = spec.DesiredState
-	next.Spec.Sources = spec.Sources
+	next.Spec.Sources, next.Spec.Policy = spec.Sources, spec.Policy
 	next.Spec.ProbeTimeoutSeconds = spec.ProbeTimeoutSeconds
 	next.Spec.Probes, next.Spec.DefaultProbes = spec.Probes, spec.DefaultProbes
 	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})

@@ -134,7 +134,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 		a.wait(nns, waited, found)
 		return found.look, nil
 	}
-	policy := changedPolicy(nns.Spec.Sources, committed)
+	policy := changedPolicy(nns.Spec, committed)
 	a.entry = journal.Entry{Since: a.begins(nns, waited), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw)}
 	a.entry.Removal = isRemoval(nns, committed)
 	change := a.guarded(nns, txn.Change{
@@ -193,7 +193,7 @@ func (a *Agent) adoptSources(nns *v1.NodeNetworkState) error {
 	if equalSources(nns.Spec.Sources, a.record.Committed.Sources) {
 		return nil
 	}
-	policy := changedPolicy(nns.Spec.Sources, a.record.Committed)
+	policy := changedPolicy(nns.Spec, a.record.Committed)
 	a.record.Committed.Sources = nns.Spec.Sources
 	if len(a.drift.found) > 0 {
 		a.inbox.setDirty(true) // Its owner may want something else done about it now, and no event tells of it again.
@@ -250,20 +250,26 @@ func (a *Agent) window(nns *v1.NodeNetworkState) time.Duration {
 }
 
 // changedPolicy is the policy in which the desired sources differ from the
-// committed ones: by rule there is one; a removal has no author.
-func changedPolicy(sources []v1.DesiredSource, committed *journal.Committed) string {
+// committed ones: by rule there is one; a removal has no author. Where another one
+// comes back with it, the spec says which of them it is.
+func changedPolicy(spec v1.NodeNetworkStateSpec, committed *journal.Committed) string {
 	known := map[string]string{}
 	if committed != nil {
 		for _, s := range committed.Sources {
 			known[s.Policy] = s.Hash
 		}
 	}
-	for _, s := range sources {
-		if known[s.Policy] != s.Hash {
+	first := ""
+	for _, s := range spec.Sources {
+		switch {
+		case known[s.Policy] == s.Hash:
+		case s.Policy == spec.Policy:
 			return s.Policy
+		case first == "":
+			first = s.Policy
 		}
 	}
-	return ""
+	return first
 }
 
 func equalSources(a, b []v1.DesiredSource) bool {

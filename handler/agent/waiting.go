@@ -66,7 +66,7 @@ func (a *Agent) begins(nns *v1.NodeNetworkState, waited *v1.Transaction) time.Ti
 // same is told each time.
 func (a *Agent) wait(nns *v1.NodeNetworkState, waited *v1.Transaction, found *obstacle) {
 	a.waiting = &v1.Transaction{
-		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *reported(a.begins(nns, waited)), Policy: changedPolicy(nns.Spec.Sources, a.record.Committed),
+		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *reported(a.begins(nns, waited)), Policy: changedPolicy(nns.Spec, a.record.Committed),
 		Sources: v1.PlainSources(nns.Spec.Sources), WaitingFor: found.checkpoints, Message: shortened(found.message),
 	}
 	if waited != nil && slices.Equal(waited.WaitingFor, found.checkpoints) {
