@@ -60,9 +60,7 @@ func enslave(port, controller Interface) {
 	if _, said := port.Controller(); !said {
 		port.tree["controller"] = controller.Name
 	}
-	switch controller.Type {
-	case "linux-bridge", "bond", "ovs-bridge":
-	default:
+	if !takesIP(controller.Type) {
 		return // A port of a VRF keeps its addresses.
 	}
 	if port.Type == "ovs-interface" {
@@ -76,6 +74,11 @@ func enslave(port, controller Interface) {
 			port.tree[string(family)] = map[string]any{"enabled": false}
 		}
 	}
+}
+
+// takesIP tells the types whose ports cannot have addresses.
+func takesIP(kind string) bool {
+	return kind == "linux-bridge" || kind == "bond" || kind == "ovs-bridge"
 }
 
 // canonical replaces nmstate's second spellings in an interface.

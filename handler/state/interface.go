@@ -99,6 +99,13 @@ func (i Interface) Dynamic(family Family) bool {
 	return false
 }
 
+// asksForIP tells whether a family of the interface is on.
+func (i Interface) asksForIP() bool {
+	ipv4, _ := i.Enabled(IPv4)
+	ipv6, _ := i.Enabled(IPv6)
+	return ipv4 || ipv6
+}
+
 // Addresses are the family's addresses in normal form ("192.0.2.1/24",
 // "2001:db8::1/64"), in the document's order.
 func (i Interface) Addresses(family Family) []string {
