@@ -124,8 +124,12 @@ func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
 		s.slowest, s.slowTime = r, took
 	}
 	if r.Violation != nil {
-		s.broken = append(s.broken, broken{r.Seed, *r.Violation, s.options.replay(r.Seed), s.known.why(r.Seed, *r.Violation)})
+		found := broken{r.Seed, *r.Violation, s.options.replay(r.Seed), s.known.why(r.Seed, *r.Violation)}
+		s.broken = append(s.broken, found)
 		s.ended = s.unknown() >= s.options.most
+		if found.Known == "" && !s.options.json { // A long search need not be over before somebody looks at it.
+			fmt.Fprintf(os.Stderr, "\rsim: seed %d broke the rule %s after %s: %s\n", r.Seed, r.Violation.Rule, time.Since(s.began).Round(time.Second), found.Replay)
+		}
 	}
 }
 
