@@ -87,7 +87,8 @@ func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	}
 	key := granted{node, e.Spec.ApprovedGeneration}
 	if _, was := s.granted[p.UID][key]; !was {
-		s.granted[p.UID][key], _ = f.limit(p, f.unheard())
+		limit, _ := f.limit(p, f.unheard())
+		s.granted[p.UID][key] = max(limit, s.open[p.UID][node], s.had(f, p, node)) // One that is changing goes on.
 	}
 }
 
@@ -141,6 +142,14 @@ func (s *slots) refused(f *Facts, node string, last *v1.Transaction) {
 	}
 }
 
+// had is the limit under which the node had a slot until a moment ago; zero for none.
+func (s *slots) had(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node string) int {
+	if had := s.closed[p.UID][node]; had.until > 0 && f.Elapsed()-had.until < keepsSlot {
+		return had.limit
+	}
+	return 0
+}
+
 func (s *slots) keeps(policy types.UID, node string, had slot) {
 	if s.closed[policy] == nil {
 		s.closed[policy] = map[string]slot{}
@@ -159,9 +168,7 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 		return nil
 	}
 	limit = max(limit, s.granted[p.UID][granted{node, generation}])
-	if had := s.closed[p.UID][node]; had.until > 0 && f.Elapsed()-had.until < keepsSlot {
-		limit = max(limit, had.limit)
-	}
+	limit = max(limit, s.had(f, p, node))
 	nodes[node] = limit
 	if len(nodes) <= limit {
 		return nil

@@ -52,6 +52,10 @@ func TestSlots(t *testing.T) {
 			s.try("n1", change())
 			s.try("n2", change())
 		}},
+		"one is granted a newer generation, which allows one, while it changes, and fails": {play: func(s *stage) { grantedAsItChanges(s, true) }},
+		"one is granted a newer generation, which allows one, once it has changed": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { grantedAsItChanges(s, false) },
+		},
 		"one was refused and goes on with a newer generation, which allows one": {play: func(s *stage) { refusedAndGoesOn(s, v1.TransactionRefused, time.Second) }},
 		"one was superseded before it had a checkpoint, and goes on with a newer generation, which allows one": {
 			play: func(s *stage) { refusedAndGoesOn(s, v1.TransactionSuperseded, time.Second) },
@@ -158,6 +162,31 @@ func halfOfThree(s *stage, later time.Duration, stale bool) {
 		s.wrote("controllers-1", s.enacted(node, 1, v1.EnactmentProgressing), "spec")
 		s.try(node, change())
 	}
+}
+
+// grantedAsItChanges has a node changing under an edit that lets another one change, too; that one
+// is granted a newer generation, which lets a single one, before or after it has ended.
+func grantedAsItChanges(s *stage, before bool) {
+	s.policy(1)
+	s.wrote("controllers-1", s.enacted("n1", 1, v1.EnactmentProgressing), "spec")
+	s.try("n1", change())
+	s.policy(2).Generation = 2
+	s.wrote("controllers-1", s.enacted("n2", 2, v1.EnactmentProgressing), "spec")
+	second, third := change(), change()
+	second.Sources[0].Generation, third.Sources[0].Generation = 2, 3
+	s.try("n2", second)
+	s.policy(1).Generation = 3
+	granted := func() { s.wrote("controllers-1", s.enacted("n2", 3, v1.EnactmentProgressing), "spec") }
+	if before {
+		granted()
+	}
+	s.end("n2", Committed)
+	s.close("n2", v1.TransactionCommitted)
+	s.run(2 * keepsSlot)
+	if !before {
+		granted()
+	}
+	s.try("n2", third)
 }
 
 // retryTogether has two nodes granted and failing; what lowers the limit happens,
