@@ -69,6 +69,13 @@ func TestUndo(t *testing.T) {
 			current: `{"interfaces":[]}`,
 			want:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1450,"ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1"}]}}`,
 		},
+		"a port does not go back to a bond whose MTU is another than the rest says": {
+			before:  `{"interfaces":[` + eth1 + `,"mtu":1400,"controller":"bond0"},{"name":"bond0","type":"bond","state":"up","mtu":1400}]}`,
+			from:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}},` + eth1 + `,"mtu":1450}]}`,
+			to:      `{"interfaces":[` + eth1 + `,"mtu":1450}]}`,
+			current: `{"interfaces":[` + eth1 + `,"mtu":1450,"controller":"br1"},{"name":"bond0","type":"bond","state":"up","mtu":1400},{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}}]}`,
+			want:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"absent"},` + eth1 + `,"controller":"","ipv4":{"enabled":false},"ipv6":{"enabled":false}}]}`,
+		},
 		"an interface that was taken away comes back without the port that the rest gives to another": {
 			before:  `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"balance-rr","port":["eth1","eth2"]}}]}`,
 			from:    `{"interfaces":[{"name":"bond0","type":"bond","state":"absent"}]}`,

@@ -103,7 +103,7 @@ func (o *overlay) tree(path string, from, to, original, current map[string]any) 
 // scalar puts a value back. That there was none can be said of few keys.
 func (o *overlay) scalar(path, key string, was any, put func(string, any)) {
 	switch {
-	case key == "controller" && o.fixed(text(was)):
+	case key == "controller" && (o.fixed(text(was)) || o.unfit(text(was))):
 		put(key, "")
 	case was != nil:
 		put(key, copied(was))
@@ -118,6 +118,20 @@ func (o *overlay) scalar(path, key string, was any, put func(string, any)) {
 func (o *overlay) fixed(controller string) bool {
 	one, named := o.u.to.entry(controller)
 	return named && one.SaysPorts()
+}
+
+// unfit tells whether to says of the interface what a port of a controller cannot have: an
+// address, or another MTU than the bond's.
+func (o *overlay) unfit(controller string) bool {
+	one, named := o.u.to.entry(o.name)
+	if !named {
+		return false
+	}
+	return slices.ContainsFunc(o.u.c.byName[controller], func(by Interface) bool {
+		wanted, said := one.tree["mtu"]
+		otherMTU := by.Type == "bond" && said && text(wanted) != text(by.tree["mtu"])
+		return otherMTU || takesIP(by.Type) && one.asksForIP()
+	})
 }
 
 // list puts a list back whose order means something, if it still is from's.
