@@ -41,26 +41,6 @@ var _ = Describe("A node that somebody else changes", func() {
 		f.awaitEnactment(ctx, n.Name, "nic", enactmentSuccess)
 	}, SpecTimeout(specTimeout))
 
-	// nmstate gives no address to a port, so it has to be taken from the bridge with it.
-	It("is put right where somebody gave its NIC to a bridge", func(ctx SpecContext) {
-		f := take(ctx, oneNode)
-		n := f.node()
-		f.create(ctx, nicPolicy("nic", "eth1", 1400, "198.18.0.5"))
-		f.awaitEnactment(ctx, n.Name, "nic", enactmentSuccess)
-		f.awaitDrifted(ctx, n, metav1.ConditionFalse)
-
-		byHand(ctx, n, "ip", "link", "add", "br9", "type", "bridge")
-		DeferCleanup(func(ctx context.Context) { byHand(ctx, n, "ip", "link", "del", "br9") })
-		byHand(ctx, n, "ip", "link", "set", "br9", "up")
-		byHand(ctx, n, "ip", "link", "set", "eth1", "master", "br9")
-		byHand(ctx, n, "ip", "address", "flush", "dev", "eth1")
-		drift := f.awaitDrifted(ctx, n, metav1.ConditionTrue)
-		Expect(drift).To(ContainElement(HaveField("Path", "interfaces[eth1].controller")))
-		f.awaitDrifted(ctx, n, metav1.ConditionFalse)
-		awaitKernel(ctx, n, marks("eth1", "1400", "198.18.0.5")...)
-		f.awaitEnactment(ctx, n.Name, "nic", enactmentSuccess)
-	}, SpecTimeout(specTimeout))
-
 	It("is only told of where the policy says Report", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()

@@ -47,9 +47,6 @@ func Correction(desired State, differences, others []Difference) State {
 		}
 	}
 	tree := part(desired, names, routes, rules)
-	for _, d := range differences {
-		setFree(tree, d)
-	}
 	for section := range sections {
 		tree[section] = copied(desired.tree[section])
 	}
@@ -60,19 +57,6 @@ func Correction(desired State, differences, others []Difference) State {
 		return State{}
 	}
 	return State{tree: tree}
-}
-
-// setFree takes an interface from a controller that the desired state does not know.
-func setFree(tree map[string]any, d Difference) {
-	name, key, _ := strings.Cut(strings.TrimPrefix(d.Path, "interfaces["), "].")
-	if key != "controller" || d.Want != "" {
-		return
-	}
-	for _, one := range objects(tree["interfaces"]) {
-		if text(one["name"]) == name {
-			one["controller"] = ""
-		}
-	}
 }
 
 // means tells whether the difference is about a route or rule of the document:

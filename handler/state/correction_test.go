@@ -39,11 +39,6 @@ func TestCorrection(t *testing.T) {
 			want: `{"interfaces":[{"ipv4":{"address":[{"ip":"192.0.2.9","prefix-length":24}],"enabled":true},"name":"eth2","state":"up","type":"ethernet"}],` +
 				`"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth2"}]}}`,
 		},
-		"what somebody gave to a controller is taken from it": {
-			differences: []Difference{{Path: "interfaces[eth2].controller", Got: "br9"}, {Path: "interfaces[eth2].ipv4.address", Want: "192.0.2.9/24"}},
-			want:        `{"interfaces":[{"controller":"","ipv4":{"address":[{"ip":"192.0.2.9","prefix-length":24}],"enabled":true},"mtu":1400,"name":"eth2","state":"up","type":"ethernet"}],` +
-				`"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth2"},{"destination":"203.0.113.0/24","next-hop-interface":"eth2"}]}}`,
-		},
 		"no difference is nothing to apply": {want: `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {

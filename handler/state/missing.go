@@ -186,17 +186,10 @@ func isEthernet(kind string) bool { return kind == "ethernet" || kind == "veth" 
 
 func (c *comparison) controller(path string, want, got Interface) {
 	wanted, said := want.Controller()
-	actual := c.controllers[got.Name]
 	if !said {
-		// nmstate would refuse the addresses, so they cannot come back before it is free.
-		for _, name := range actual {
-			takes := slices.ContainsFunc(c.byName[name], func(by Interface) bool { return takesIP(by.Type) })
-			if takes && want.asksForIP() && got.Type != "ovs-interface" {
-				c.add(path+".controller", "", name)
-			}
-		}
 		return
 	}
+	actual := c.controllers[got.Name]
 	if wanted == "" {
 		if len(actual) > 0 {
 			c.add(path+".controller", "", strings.Join(actual, ", "))

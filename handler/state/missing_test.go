@@ -170,10 +170,6 @@ func TestMissing(t *testing.T) {
 		"a VRF": {
 			desired: `{"interfaces":[{"name":"vrf0","type":"vrf","vrf":{"port":["eth6"],"route-table-id":"100"}}],"routes":{"config":[{"destination":"10.1.0.0/16","next-hop-interface":"eth6","next-hop-address":"192.0.2.2","vrf-name":"vrf0"}]}}`,
 		},
-		"an interface that somebody gave to a controller that leaves it no address": {
-			desired: `{"interfaces":[{"name":"eth5","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":true}},{"name":"eth3","state":"up"}]}`,
-			want:    []string{`interfaces[eth5].controller: br1 should not be there`, `interfaces[eth5].ipv4.dhcp: is false, should be true`},
-		},
 		"a VRF with another table": {
 			desired: `{"interfaces":[{"name":"vrf0","type":"vrf","vrf":{"port":["eth6"],"route-table-id":101}}]}`,
 			want:    []string{`interfaces[vrf0].vrf.route-table-id: is 100, should be 101`},
