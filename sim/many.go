@@ -128,7 +128,11 @@ func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
 		s.broken = append(s.broken, found)
 		s.ended = s.unknown() >= s.options.most
 		if found.Known == "" && !s.options.json { // A long search need not be over before somebody looks at it.
-			fmt.Fprintf(os.Stderr, "\rsim: seed %d broke the rule %s after %s: %s\n", r.Seed, r.Violation.Rule, time.Since(s.began).Round(time.Second), found.Replay)
+			overProgress := ""
+			if trace.Terminal(os.Stderr) {
+				overProgress = "\r"
+			}
+			fmt.Fprintf(os.Stderr, "%ssim: seed %d broke the rule %s after %s: %s\n", overProgress, r.Seed, r.Violation.Rule, time.Since(s.began).Round(time.Second), found.Replay)
 		}
 	}
 }

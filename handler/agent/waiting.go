@@ -11,8 +11,8 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 )
 
-// checkpointLook is how soon it is looked at the latest whether a checkpoint of
-// somebody else is still there: whoever made it may end it before its time.
+// checkpointLook is the longest pause between two looks at a checkpoint of somebody
+// else: whoever made it may end it before its time.
 const checkpointLook = 10 * time.Second
 
 // obstacle is what keeps a change from beginning.

@@ -209,6 +209,19 @@ func (f *Facts) limit(p *v1.NodeNetworkConfigurationPolicy, more int) (int, bool
 	return max(((f.matching(p)+more)*percent+99)/100, 1), true
 }
 
+// noteWrite takes in what a write says of the cluster.
+func (f *Facts) noteWrite(w Wrote) {
+	switch {
+	case w.Kind == "Node" && (w.Spec || w.Metadata):
+		f.nodesChanged++
+		if w.After == nil {
+			f.left = append(f.left, f.Elapsed())
+		}
+	case w.Kind == "NodeNetworkConfigurationEnactment" && w.Spec:
+		f.granted = f.Elapsed()
+	}
+}
+
 // unheard is how many nodes have left of which the controllers may not have heard yet.
 func (f *Facts) unheard() int {
 	f.left = slices.DeleteFunc(f.left, func(at time.Duration) bool {

@@ -100,16 +100,3 @@ func (t truth) Look(like client.Object, name string) client.Object {
 }
 
 func (t truth) Each(like client.Object, f func(client.Object)) { t.cluster.API.Each(like, f) }
-
-// noteWrite takes in what a write says of the cluster.
-func (f *Facts) noteWrite(w Wrote) {
-	switch {
-	case w.Kind == "Node" && (w.Spec || w.Metadata):
-		f.nodesChanged++
-		if w.After == nil {
-			f.left = append(f.left, f.Elapsed())
-		}
-	case w.Kind == "NodeNetworkConfigurationEnactment" && w.Spec:
-		f.granted = f.Elapsed()
-	}
-}

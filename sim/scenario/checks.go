@@ -145,7 +145,7 @@ func enactmentSays(want bool) holding {
 		return r.enactments(ctx, a["ENACTMENT"], func(e *v1.NodeNetworkConfigurationEnactment) string {
 			said := messages(e.Status.Conditions)
 			if strings.Contains(said, a["TEXT"]) != want || strings.Contains(said, "\n") || len(said) > 1100 {
-				return fmt.Sprintf("it is %s and says %q, in one line or more; that %q is in it should be %t", trueOnes(e.Status.Conditions), said, a["TEXT"], want)
+				return fmt.Sprintf("it is %s and says %q; want it in one line, and %q in it: %t", trueOnes(e.Status.Conditions), said, a["TEXT"], want)
 			}
 			return ""
 		})
