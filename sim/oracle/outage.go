@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"time"
@@ -208,17 +209,26 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 }
 
 // forget the failures that an enactment counted which is gone: the policy left the
-// node, and is a new one there when it comes back.
+// node, and is a new one there when it comes back. And those that the policy
+// handler may not have read: somebody wrote another desired state over what failed.
 func (b *backoff) forget(w Wrote) {
-	before, is := w.Before.(*v1.NodeNetworkConfigurationEnactment)
-	if !is || w.After != nil {
-		return
-	}
 	for key := range b.failed {
-		if before.Name == v1.EnactmentName(key.node, key.policy) {
+		if left(w, key) || writtenOver(w, key.node) {
 			delete(b.failed, key)
 		}
 	}
+}
+
+func left(w Wrote, key tried) bool {
+	before, is := w.Before.(*v1.NodeNetworkConfigurationEnactment)
+	return is && w.After == nil && before.Name == v1.EnactmentName(key.node, key.policy)
+}
+
+func writtenOver(w Wrote, node string) bool {
+	before, had := w.Before.(*v1.NodeNetworkState)
+	after, has := w.After.(*v1.NodeNetworkState)
+	role, _ := roleOf(w.Process)
+	return had && has && role == roleOutside && after.Name == node && !bytes.Equal(before.Spec.DesiredState.Raw, after.Spec.DesiredState.Raw)
 }
 
 // undisturbed: no fault since then; and the clock of the next attempt is that by

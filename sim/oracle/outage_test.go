@@ -90,6 +90,13 @@ func TestBackoff(t *testing.T) {
 		again.Generation, again.Since = generation, metav1.NewTime(since)
 		s.tell("n1", JournalClosed{Record: journal.Record{Last: &again}})
 	}
+	writeOver := func(s *stage, desired string) {
+		before := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
+		after := before.DeepCopy()
+		after.Spec.Managed = new(bool)
+		after.Spec.DesiredState.Raw = []byte(desired)
+		s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{Process: "people", Before: before, After: after}}})
+	}
 	judge(t, func() Oracle { return newBackoff() }, one, map[string]history{
 		"an earlier failure is told again, of a newer generation": {play: func(s *stage) {
 			began := s.world.Now()
@@ -109,6 +116,16 @@ func TestBackoff(t *testing.T) {
 		"it has left the node, and comes back": {play: func(s *stage) {
 			fail(s, 7, func(n int) time.Duration { return time.Second << n })
 			s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{Before: s.enacted("n1", 1, v1.EnactmentFailing)}}})
+			fail(s, 3, func(int) time.Duration { return time.Second })
+		}},
+		"somebody writes another desired state over it": {play: func(s *stage) {
+			fail(s, 7, func(n int) time.Duration { return time.Second << n })
+			writeOver(s, `{"interfaces":[{"name":"eth1"}]}`)
+			fail(s, 3, func(int) time.Duration { return time.Second })
+		}},
+		"somebody writes into its NodeNetworkState, and not the desired state": {want: "was tried again after", play: func(s *stage) {
+			fail(s, 7, func(n int) time.Duration { return time.Second << n })
+			writeOver(s, "")
 			fail(s, 3, func(int) time.Duration { return time.Second })
 		}},
 		"it is told again, and comes back": {want: "was tried again after", play: func(s *stage) {
