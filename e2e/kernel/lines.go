@@ -51,6 +51,17 @@ func Lines(kind string, answer []byte) ([]string, error) {
 	return lines, nil
 }
 
+// Settling tells whether one of the lines has an address that the kernel still
+// checks for duplicates. On a link without carrier it never begins to.
+func Settling(lines string) bool {
+	for line := range strings.Lines(lines) {
+		if strings.Contains(line, `"tentative":true`) && !strings.Contains(line, `"NO-CARRIER"`) {
+			return true
+		}
+	}
+	return false
+}
+
 // steady drops volatile keys at every depth and sorts lists, whose order ip does
 // not promise.
 func steady(v any) any {

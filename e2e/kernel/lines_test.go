@@ -31,3 +31,22 @@ func TestAnAnswerThatIsEmptyIsNoLine(t *testing.T) {
 		t.Errorf("%q, %v", lines, err)
 	}
 }
+
+func TestAnAddressIsSettlingWhereItsLinkHasCarrier(t *testing.T) {
+	const steady = `address {"addr_info":[{"local":"a"}],"flags":["UP"],"ifname":"eth0"}` + "\n"
+	for sentence, c := range map[string]struct {
+		line string
+		want bool
+	}{
+		"all addresses are checked":                       {steady, false},
+		"one is being checked":                            {`address {"addr_info":[{"local":"a","tentative":true}],"flags":["UP"]}`, true},
+		"a bridge without ports has no carrier":           {`address {"addr_info":[{"local":"a","tentative":true}],"flags":["NO-CARRIER","UP"]}`, false},
+		"a link is down whose address is not checked yet": {`address {"addr_info":[{"local":"a","tentative":true}],"flags":[]}`, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if got := Settling(steady + c.line + "\n" + steady); got != c.want {
+				t.Errorf("%t", got)
+			}
+		})
+	}
+}

@@ -38,14 +38,14 @@ func (n *Node) kernel(ctx context.Context) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// Settled is Kernel once no address is tentative any more, which after a change
-// or a rollback takes a second or two.
+// Settled is Kernel once no address is being checked any more, which after a
+// change or a rollback takes a second or two.
 func (n *Node) Settled(ctx context.Context) (string, error) {
 	text := ""
 	err := n.lab.until(ctx, "the addresses of "+n.Name+" to settle", func() (bool, error) {
 		var err error
 		text, err = n.Kernel(ctx)
-		return err != nil || !strings.Contains(text, `"tentative":true`), err
+		return err != nil || !kernel.Settling(text), err
 	})
 	return text, err
 }

@@ -38,7 +38,7 @@ var (
 	inRun = []string{"/run/NetworkManager/system-connections"}
 )
 
-// Picture takes one. It waits until no address is tentative.
+// Picture takes one. It waits until the addresses have settled.
 func (n *Node) Picture(ctx context.Context) (Picture, error) {
 	p := Picture{Active: map[string]string{}}
 	root, err := n.lab.at.root(n.Name)

@@ -76,6 +76,9 @@ var _ = Describe("A trial that ends in the middle leaves no trace", Label("trial
 			ending, err := trial.Find(e.ending)
 			Expect(err).NotTo(HaveOccurred())
 			row, err := trial.Run(ctx, f.Cluster, n, f.pictures[n.Name], change, ending)
+			if err != nil {
+				row.Said = err.Error() // A spec that has timed out shows no other error.
+			}
 			AddReportEntry("trial", fmt.Sprintf("at %s; as before after %.1f s, kept: %t; longest outage %.1f s; %s %s",
 				row.At, row.Back.Seconds(), row.Kept, row.Outage.Seconds(), row.Result, row.Said))
 			Expect(err).NotTo(HaveOccurred())
