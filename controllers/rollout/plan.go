@@ -210,7 +210,7 @@ func (p *planning) grant(place *place, hash string) {
 // grantNext hands out the free slots, as far as the steps have room. Nodes that
 // are changing already come first: they occupy a slot anyway.
 func (p *planning) grantNext(failing int) {
-	occupied, holders, room := len(p.names(place.occupies)), len(p.names(place.holds)), p.steps.room
+	occupied, holders, room := len(p.names(place.occupies)), len(p.names(place.holds))+len(p.names(place.leaves)), p.steps.room
 	var wait []string
 	for _, i := range p.candidates() {
 		place := &p.places[i]

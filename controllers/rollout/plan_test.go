@@ -155,6 +155,18 @@ func TestPlanDecides(t *testing.T) {
 				{name: "b", aborted: generation},
 			},
 		},
+		"a node that is changing for an older generation waits for one that left with a grant of this one": {
+			limit: intstr.FromInt32(1), nodes: []on{
+				{name: "a", approved: generation, reported: generation, elsewhere: true},
+				{name: "b", approved: generation - 1, reported: generation},
+			},
+		},
+		"a node that left with a grant of an older generation cannot go on with it": {
+			limit: intstr.FromInt32(1), nodes: []on{
+				{name: "a", approved: generation - 1, reported: generation - 1, elsewhere: true},
+				{name: "b", approved: generation - 1, reported: generation - 1, shows: showing(isProgressing)},
+			}, grants: []string{"b"},
+		},
 		"a node that nobody manages and that no longer matches stands in nobody's way": {
 			limit: intstr.FromInt32(1),
 			nodes: []on{{name: "a", elsewhere: true, approved: 1, reported: 1, setAside: true}, {name: "b"}}, grants: []string{"b"},
