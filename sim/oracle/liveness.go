@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // liveness: once the faults are over everything comes to an end: no transaction
@@ -49,7 +50,7 @@ func (f *Facts) pending() []string {
 		if entry := f.Journal(node); entry != nil && f.HasPod(node) {
 			say("node %s: a transaction is open in phase %s", node, entry.Transaction.Phase)
 		}
-		if nns := f.state(node); nns != nil && isManaged(nns) && len(nns.Status.Drift) > 0 && driftIsPending(nns) {
+		if nns := f.state(node); nns != nil && isManaged(nns) && driftIsPending(nns) && !f.isHeld(node, nns) {
 			say("node %s: drift of %s is being corrected", node, nns.Status.Drift[0].Path)
 		}
 		if nns := f.state(node); nns != nil && isManaged(nns) && !f.isAway(node) && !hasEnded(nns) {
@@ -70,6 +71,31 @@ func (f *Facts) pending() []string {
 		}
 	})
 	return lines
+}
+
+// isHeld tells whether drift is told and damped that no correction can end: somebody
+// gave a NIC that has drifted to a bridge or bond which the desired state does not
+// name. NetworkManager leaves it alone, and so does the handler (docs/drift.md).
+func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
+	wanted, err := state.Parse(nns.Spec.DesiredState.Raw)
+	if err != nil {
+		return false
+	}
+	held := false
+	for _, d := range nns.Status.Drift {
+		if d.Action == "Correcting" {
+			return false
+		}
+		name, is := strings.CutPrefix(state.Subject(d.Path), "interfaces[")
+		if !is {
+			continue
+		}
+		nic, _ := f.Network(node).Interface(strings.TrimSuffix(name, "]"))
+		controller, _ := nic.Controller()
+		_, named := wanted.Interface(controller)
+		held = held || controller != "" && !named
+	}
+	return held
 }
 
 // hasEnded tells whether the node has said how the desired state as it is ended there.

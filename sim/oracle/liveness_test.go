@@ -79,6 +79,13 @@ func TestLiveness(t *testing.T) {
 		s.store(s.nns("n1", true, wanted, 2))
 		s.store(s.enacted("n1", 1, is))
 	}
+	drifted := func(s *stage, action, controller string) {
+		told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
+		nns := s.nns("n1", true, `{"interfaces":[{"name":"eth1","ipv4":{"enabled":true}},{"name":"br1","type":"linux-bridge"}]}`, 2)
+		nns.Status.Drift = []v1.Drift{{Path: "interfaces[eth1].ipv4.address", Action: action}}
+		s.store(nns)
+		s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","controller":"` + controller + `"}]}`
+	}
 	judge(t, func() Oracle { return liveness{} }, one, map[string]history{
 		"all is told":         {play: func(s *stage) { told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1}) }},
 		"a failure is told":   {play: func(s *stage) { told(s, v1.EnactmentFailing, v1.PolicyCounts{Matched: 1, Failing: 1}) }},
@@ -99,6 +106,10 @@ func TestLiveness(t *testing.T) {
 			s.tell("n1", Fault{Kind: "clock-jump", On: true})
 			s.tell("n1", Fault{Kind: "clock-jump", End: true})
 		}},
+		"a NIC's address drifted":                                                {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Damped", "") }},
+		"a NIC's address drifted, since somebody gave it to a bridge":            {play: func(s *stage) { drifted(s, "Damped", "br9") }},
+		"it is in somebody's bridge, and corrected":                              {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Correcting", "br9") }},
+		"it is in a bridge that the desired state names, which it should not be": {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Damped", "br1") }},
 		"the policy has left the node": {want: "does not select", play: func(s *stage) {
 			told(s, v1.EnactmentAvailable, v1.PolicyCounts{})
 			s.policy(1).Spec.NodeSelector = map[string]string{"nobody": "has"}
