@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // keyed is a list under merge: its items and where each natural key is. Two
@@ -240,10 +242,10 @@ func whole(item any) string {
 	return string(raw)
 }
 
-// shown is a value as a message shows it.
-func shown(value any) string {
+// shownAt is the value at a path as a message shows it.
+func shownAt(path string, value any) string {
 	const most = 120
-	text := whole(value)
+	text := whole(state.MaskedAt(path, plain(value)))
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}

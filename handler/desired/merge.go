@@ -133,7 +133,7 @@ func foldInOrder(ordered []Contribution) aggregate {
 func (m aggregate) blame(refused Contribution, found *clash) Conflict {
 	conflict := Conflict{
 		Policy: refused.Policy, Path: found.path,
-		Value: shown(found.new), OtherValue: shown(found.old),
+		Value: shownAt(found.path, found.new), OtherValue: shownAt(found.path, found.old),
 	}
 	for _, member := range m.members {
 		alone := disagreement("", "", member.State.Tree(), refused.State.Tree())

@@ -52,6 +52,22 @@ func TestMerge(t *testing.T) {
 			policies: []string{`interfaces: [{name: eth1, type: ethernet, mtu: 1400}]`, `interfaces: [{name: eth1, state: up, mtu: 1400}]`},
 			merged:   `interfaces: [{name: eth1, type: ethernet, mtu: 1400, state: up}]`,
 		},
+		"two secrets for one leaf are told apart, and not told": {
+			policies: []string{
+				`interfaces: [{name: eth1, 802.1x: {private-key-password: S3cretA}}]`,
+				`interfaces: [{name: eth1, 802.1x: {private-key-password: S3cretB}}]`,
+			},
+			merged:    `interfaces: [{name: eth1, 802.1x: {private-key-password: S3cretA}}]`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[eth1].802.1x.private-key-password: "(hidden)" here, "(hidden)" there`},
+		},
+		"a secret in a section that contradicts is not told": {
+			policies: []string{
+				`interfaces: [{name: eth1, 802.1x: off}]`,
+				`interfaces: [{name: eth1, 802.1x: {private-key-password: S3cretB}}]`,
+			},
+			merged:    `interfaces: [{name: eth1, 802.1x: off}]`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[eth1].802.1x: {"private-key-password":"(hidden)"} here, false there`},
+		},
 		"two values for one leaf leave the later policy out entirely": {
 			policies: []string{
 				`interfaces: [{name: eth1, mtu: 1400}]`,

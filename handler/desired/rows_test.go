@@ -87,7 +87,7 @@ func TestMessagesFitAndAreOneLine(t *testing.T) {
 			}
 		}
 	}
-	conflict := Conflict{Policy: strings.Repeat("p", 63), Other: strings.Repeat("q", 63), Path: strings.Repeat("interfaces[x].", 100), Value: shown(huge), OtherValue: shown(huge)}
+	conflict := Conflict{Policy: strings.Repeat("p", 63), Other: strings.Repeat("q", 63), Path: strings.Repeat("interfaces[x].", 100), Value: shownAt("x", huge), OtherValue: shownAt("x", huge)}
 	if line := failedRow(conflict.String()).message; len(line) > 1024 || strings.Contains(line, "\n") {
 		t.Errorf("a conflict: %q", line)
 	}

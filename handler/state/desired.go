@@ -90,7 +90,7 @@ func isTemplate(value any) bool {
 func (c *checker) keyed(path string, known keys, value any) {
 	tree, ok := value.(map[string]any)
 	if !ok {
-		c.add(path, "expected keys and values, found %s", described(value))
+		c.add(path, "expected keys and values, found %s", described(MaskedAt(path, value)))
 		return
 	}
 	c.above = append(c.above, level{path, known})
@@ -114,7 +114,7 @@ func joinPath(path, key string) string {
 func (c *checker) free(path string, item *schema, value any) {
 	tree, ok := value.(map[string]any)
 	if !ok {
-		c.add(path, "expected keys and values, found %s", described(value))
+		c.add(path, "expected keys and values, found %s", described(MaskedAt(path, value)))
 		return
 	}
 	for _, key := range sortedKeys(tree) {
@@ -125,7 +125,7 @@ func (c *checker) free(path string, item *schema, value any) {
 func (c *checker) list(path string, item *schema, value any) {
 	items, ok := value.([]any)
 	if !ok {
-		c.add(path, "expected a list, found %s", described(value))
+		c.add(path, "expected a list, found %s", described(MaskedAt(path, value)))
 		return
 	}
 	for i, one := range items {
@@ -142,7 +142,7 @@ func (c *checker) list(path string, item *schema, value any) {
 func (c *checker) inter(path string, value any) {
 	tree, ok := value.(map[string]any)
 	if !ok {
-		c.add(path, "expected an interface, found %s", described(value))
+		c.add(path, "expected an interface, found %s", described(MaskedAt(path, value)))
 		return
 	}
 	if name, said := tree["name"]; !said || name == nil || name == "" {
@@ -247,7 +247,7 @@ func (c *checker) scalar(path string, s *schema, value any) {
 	case aText:
 		if _, ok := value.(string); !ok {
 			if object(value) == nil && list(value) == nil {
-				c.add(path, "expected text, found %s: put it in quotes", described(value))
+				c.add(path, "expected text, found %s: put it in quotes", described(MaskedAt(path, value)))
 				return
 			}
 			expected = "text"
@@ -276,7 +276,7 @@ func (c *checker) scalar(path string, s *schema, value any) {
 		c.choice(path, s.values, value)
 	}
 	if expected != "" {
-		c.add(path, "expected %s, found %s", expected, described(value))
+		c.add(path, "expected %s, found %s", expected, described(MaskedAt(path, value)))
 	}
 }
 
@@ -308,12 +308,12 @@ func (c *checker) address(path string, family Family, value any) {
 		if family != "" {
 			todo += fmt.Sprintf(" and put %d into prefix-length", network.Bits())
 		}
-		c.add(path, "expected %s, found %s: %s", expected, described(value), todo)
+		c.add(path, "expected %s, found %s: %s", expected, described(MaskedAt(path, value)), todo)
 		return
 	}
 	found, err := netip.ParseAddr(written)
 	if err != nil || family == IPv4 && !found.Is4() || family == IPv6 && found.Is4() {
-		c.add(path, "expected %s, found %s", expected, described(value))
+		c.add(path, "expected %s, found %s", expected, described(MaskedAt(path, value)))
 	}
 }
 
@@ -333,7 +333,7 @@ func (c *checker) choice(path string, values []string, value any) {
 	if slices.Contains(values, text(value)) {
 		return
 	}
-	c.add(path, "expected %s, found %s%s", oneOf(values), described(value), nearest(text(value), values))
+	c.add(path, "expected %s, found %s%s", oneOf(values), described(MaskedAt(path, value)), nearest(text(value), values))
 }
 
 func isText(value any) bool {

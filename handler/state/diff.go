@@ -37,7 +37,7 @@ func Diff(before, after State) []Difference {
 		if want == wholeInterface || got == wholeInterface {
 			gone[path] = true
 		}
-		found = append(found, Difference{Path: path, Want: want, Got: got})
+		found = append(found, Difference{Path: path, Want: maskedText(path, want), Got: maskedText(path, got)})
 	}
 	return found
 }

@@ -49,6 +49,6 @@ func (i Interface) PermanentMACAddress() string { return text(i.tree["permanent-
 // was last heard.
 func sortNeighbours(one map[string]any) {
 	if neighbours := list(object(one["lldp"])["neighbors"]); len(neighbours) > 1 {
-		slices.SortStableFunc(neighbours, func(a, b any) int { return cmp.Compare(shown(a), shown(b)) })
+		slices.SortStableFunc(neighbours, func(a, b any) int { return cmp.Compare(encoded(a), encoded(b)) })
 	}
 }

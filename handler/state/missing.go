@@ -63,7 +63,7 @@ func newComparison(current State) *comparison {
 }
 
 func (c *comparison) add(path, want, got string) {
-	c.found = append(c.found, Difference{Path: path, Want: want, Got: got})
+	c.found = append(c.found, Difference{Path: path, Want: maskedText(path, want), Got: maskedText(path, got)})
 }
 
 // kernelName is the current name of what a document calls name.

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"net/netip"
 	"strings"
 )
@@ -202,17 +201,4 @@ func normalText(written string) string {
 		return prefix.String()
 	}
 	return written
-}
-
-// shown is a value as a person reads it.
-func shown(value any) string {
-	switch value.(type) {
-	case map[string]any, []any:
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return ""
-		}
-		return string(raw)
-	}
-	return text(value)
 }

@@ -133,7 +133,7 @@ func (i Interface) key() string {
 func ChangedSections(from, to State) []string {
 	var changed []string
 	for _, key := range sortedKeys(to.tree) {
-		if shown(from.tree[key]) != shown(to.tree[key]) {
+		if encoded(from.tree[key]) != encoded(to.tree[key]) {
 			changed = append(changed, key)
 		}
 	}
@@ -156,4 +156,4 @@ func newEntries(from, to State, section string) map[string]bool {
 }
 
 // spelt is a value's canonical JSON.
-func spelt(tree map[string]any) string { return shown(tree) }
+func spelt(tree map[string]any) string { return encoded(tree) }

@@ -179,7 +179,7 @@ func (o *overlay) entries(path string, from, was, current []any) ([]any, bool) {
 			items = append(items, copied(item))
 		case before:
 			items = append(items, copied(old))
-			changed = changed || shown(old) != shown(item)
+			changed = changed || encoded(old) != encoded(item)
 		default:
 			changed = true
 		}
