@@ -106,7 +106,7 @@ func (p *parts) connect(ctx context.Context, c client.Client, live client.Reader
 	}
 	return policy.New(policy.Options{
 		Client: c, Live: live, Node: p.options.node, Clock: p.clock, Events: events,
-		Captures: backend.Captures{Helper: p.revertHelper}, Protected: p.options.protected,
+		Captures: backend.Captures{Helper: p.revertHelper}, Protected: p.options.protected, Whole: p.state.Whole,
 	}), nil
 }
 

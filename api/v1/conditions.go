@@ -85,6 +85,8 @@ const (
 const (
 	ReasonReported     ConditionReason = "Reported"
 	ReasonReportFailed ConditionReason = "ReportFailed"
+	// ReasonReportRefused: the API server does not take the report; what was told is old.
+	ReasonReportRefused ConditionReason = "ReportRefused"
 	// ReasonPlanned: mode Plan, nothing is applied.
 	ReasonPlanned ConditionReason = "Planned"
 	// ReasonPaused: the rollout waits for a person. ReasonCanary: for the nodes

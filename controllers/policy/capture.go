@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // errNoCaptures is for the policy's author.
@@ -29,14 +30,18 @@ func (r *Reconciler) capture(ctx context.Context, made *rendering, g *gathered, 
 		made.err = errNoCaptures
 		return ""
 	}
-	if g.filtersVLANs() == nil || g.state.Status.CurrentState.IsZero() {
+	current, there, err := g.current()
+	if err == nil && (g.filtersVLANs() == nil || !there) {
 		return waitingForReport
 	}
-	made.err = r.resolve(ctx, made, g, policy)
+	if made.err = err; err == nil {
+		made.err = r.resolve(ctx, made, g, policy, current)
+	}
+	made.open = made.open || errors.Is(err, errTruncated)
 	return ""
 }
 
-func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) error {
+func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy, current state.State) error {
 	captures, err := desired.FillCaptures(policy.Spec.Capture, made.variables)
 	if err != nil {
 		return err
@@ -48,10 +53,6 @@ func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, 
 	raw, err := json.Marshal(map[string]any{"capture": captures, "desiredState": json.RawMessage(wanted)})
 	if err != nil {
 		return fmt.Errorf("reading spec.capture: %w", err)
-	}
-	current, _, err := g.current()
-	if err != nil {
-		return fmt.Errorf("resolving spec.capture: %w", err)
 	}
 	resolved, captured, err := r.Captures.Resolve(ctx, raw, current)
 	if err != nil {

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +23,8 @@ type gathered struct {
 	policies   map[string]*v1.NodeNetworkConfigurationPolicy
 	enactments map[string]*v1.NodeNetworkConfigurationEnactment
 	state      *v1.NodeNetworkState
+	// local: this is the node's own handler.
+	local bool
 	// report is the state's current state once it was read.
 	report *state.State
 }
@@ -90,7 +93,20 @@ func (r *Reconciler) gatherState(ctx context.Context, m *memory, g *gathered) er
 	}
 	g.state = m.newestState(&nns)
 	g.input.State = g.state
+	if g.local = r.Whole != nil; g.local && g.state.Status.Truncated != nil {
+		if whole, known := r.Whole(); known {
+			g.input.Whole = &whole
+		}
+	}
 	return nil
+}
+
+// again is when to take the next turn.
+func (g *gathered) again(after time.Duration) time.Duration {
+	if !g.local || g.state.Status.Truncated == nil || g.input.Whole != nil || after > 0 && after < wholeRetry {
+		return after
+	}
+	return wholeRetry
 }
 
 func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered) error {

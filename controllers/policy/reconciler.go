@@ -25,6 +25,9 @@ const (
 	// staleRetry is when to look again after a write met a newer object, if
 	// the watch has not brought it by then.
 	staleRetry = 200 * time.Millisecond
+	// wholeRetry is when to look again whether the node's network was read: where its
+	// report is truncated and still true, nothing is written then.
+	wholeRetry = time.Second
 )
 
 // Captures resolves the captures of a policy.
@@ -51,6 +54,9 @@ type Options struct {
 	// Protected are patterns of the names of interfaces that belong to other
 	// owners (desired.DefaultProtected): a policy that takes one is refused.
 	Protected []string
+	// Whole is the whole report of the node, of which its NodeNetworkState may tell only a
+	// part; false while it is not known. Nil where nobody is asked: for all nodes.
+	Whole func() (state.State, bool)
 	// Captures may be nil: a policy with captures is refused then.
 	Captures Captures
 	// Events may be nil.
@@ -100,7 +106,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			decision = desired.Decide(gathered.input)
 		}
 		if decision.Empty() {
-			return reconcile.Result{RequeueAfter: decision.RequeueAfter}, nil
+			return reconcile.Result{RequeueAfter: gathered.again(decision.RequeueAfter)}, nil
 		}
 		for _, note := range decision.Notes {
 			log.FromContext(ctx).Info(note)

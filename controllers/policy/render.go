@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -93,7 +94,10 @@ func (g *gathered) checkKernel(policy *v1.NodeNetworkConfigurationPolicy, made d
 	if enactment != nil && enactment.Status.Committed != nil && enactment.Status.Committed.Hash == made.Hash {
 		return nil
 	}
-	current, _, err := g.current()
+	current, there, err := g.current()
+	if errors.Is(err, errTruncated) || !there && err == nil {
+		return nil // What the kernel cannot make, it refuses.
+	}
 	if err != nil {
 		return err
 	}
@@ -116,7 +120,7 @@ func (r *Reconciler) make(ctx context.Context, made *rendering, g *gathered, pol
 		if err == nil {
 			made.matched, err = desired.Match(policy.Spec.Match, current, r.Protected)
 		}
-		made.open = len(made.matched) == 0
+		made.open = len(made.matched) == 0 // Also where the report was truncated: it may get smaller.
 		if made.err = err; err != nil {
 			return ""
 		}
@@ -162,10 +166,13 @@ func (r *Reconciler) configure(made *rendering, g *gathered, policy *v1.NodeNetw
 		made.Rendering, made.err = desired.Render(before.DesiredState.Raw, policy.Spec.Priority, false)
 		return ""
 	}
-	current, _, err := g.current()
+	current, there, err := g.current()
 	if err != nil {
 		made.err = err
 		return ""
+	}
+	if !there {
+		return waitingForMatch
 	}
 	wanted, waiting, err := desired.AutoConfigure(*policy.Spec.AutoConfig, current, made.matched)
 	if err != nil || waiting != "" {
@@ -199,10 +206,24 @@ func ownedBy(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNet
 	return false
 }
 
-// current is the node's reported network; false before its first report.
+// errTruncated is for who needs the whole report and has a part of it.
+var errTruncated = errors.New("the node's report is truncated (status.truncated of its NodeNetworkState), and only the node's own handler knows the rest: " +
+	"use --mode distributed, or name the interfaces in spec.desiredState instead of spec.match, spec.autoConfig or spec.capture")
+
+// current is the node's whole network as reported; false before its first report, and
+// while a handler that has just begun has not read it.
 func (g *gathered) current() (state.State, bool, error) {
 	if g.state == nil || g.state.Status.CurrentState.IsZero() {
 		return state.State{}, false, nil
+	}
+	if g.state.Status.Truncated != nil {
+		if g.input.Whole != nil {
+			return *g.input.Whole, true, nil
+		}
+		if g.local {
+			return state.State{}, false, nil
+		}
+		return state.State{}, false, errTruncated
 	}
 	if g.report == nil {
 		parsed, err := state.Parse(g.state.Status.CurrentState.Raw)

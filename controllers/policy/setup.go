@@ -134,8 +134,13 @@ func (r *Reconciler) stateChanged() predicate.Predicate {
 		before, after := e.ObjectOld.(*v1.NodeNetworkState), e.ObjectNew.(*v1.NodeNetworkState)
 		return before.Generation != after.Generation ||
 			!equality.Semantic.DeepEqual(outcome(before), outcome(after)) ||
-			(r.readsReports(after.Name) && !bytes.Equal(before.Status.CurrentState.Raw, after.Status.CurrentState.Raw))
+			(r.readsReports(after.Name) && reportChanged(&before.Status, &after.Status))
 	}}
+}
+
+// reportChanged tells of a change also in what the report leaves out.
+func reportChanged(before, after *v1.NodeNetworkStateStatus) bool {
+	return !bytes.Equal(before.CurrentState.Raw, after.CurrentState.Raw) || !equality.Semantic.DeepEqual(before.Truncated, after.Truncated)
 }
 
 func outcome(nns *v1.NodeNetworkState) v1.NodeNetworkStateStatus {

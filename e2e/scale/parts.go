@@ -79,6 +79,7 @@ func (b *Bench) startHandler(ctx context.Context, node string) error {
 	}
 	policies := policy.New(policy.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Node: node, Clock: deadline.On(wall), Events: mgr.GetEventRecorder("nmstate-handler"),
+		Whole: state.Whole,
 	})
 	if err := policies.SetupWithManager(ctx, mgr); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +18,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -56,6 +58,8 @@ type Options struct {
 	// Backoff is how a failed hand-written desired state is retried; the zero
 	// value is the product's.
 	Backoff Backoff
+	// ReportLimit is the most that a report takes, in bytes; zero is the product's.
+	ReportLimit int
 	// Damping is how drift is met; the zero value is the product's.
 	Damping Damping
 	// Metrics takes the agent's metrics; nil for none.
@@ -77,6 +81,8 @@ type Agent struct {
 	// written is the NodeNetworkState as our last write returned it: the
 	// cache may still be behind it.
 	written *v1.NodeNetworkState
+	// whole is the node's report as it was last read, be it told or not.
+	whole atomic.Pointer[state.State]
 	// refreshed is the last value of the force-refresh label that was answered.
 	refreshed string
 	// hashed is the desired state that was asked for last, with its hash.

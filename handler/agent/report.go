@@ -55,13 +55,19 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 		a.unreported = false
 		return nil
 	}
-	written := base.DeepCopy()
-	written.Status = *status
-	if err := a.Client.Status().Patch(ctx, written, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+	err := a.patch(ctx, base, *status)
+	if isRefusal(err) {
+		a.withoutReport(base, status, err)
+		err = nil
+		if !sameStatus(base.Status, *status) {
+			err = a.patch(ctx, base, *status)
+		}
+	}
+	if err != nil {
 		a.inbox.setDirty(true)
 		return fmt.Errorf("reporting NodeNetworkState %s: %w", a.Node, err)
 	}
-	a.written, a.unreported = written, false
+	a.unreported = false
 	return nil
 }
 
@@ -139,11 +145,11 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		status.HandlerNetworkManagerVersion = status.HostNetworkManagerVersion
 		status.NetworkManagerLimits = limits(status.HostNetworkManagerVersion)
 	}
-	filtered := state.Report(current, slices.Concat(policyInterfaces(nns), a.awaited())...)
+	named := slices.Concat(policyInterfaces(nns), a.awaited())
+	filtered := state.Report(current, named...)
+	a.whole.Store(&filtered)
 	a.metrics.inventory(a.Node, filtered)
-	previous, err := state.Parse(status.CurrentState.Raw)
-	if err != nil || !state.SameReport(previous, filtered) || refresh != a.refreshed {
-		status.CurrentState = v1.NewState(filtered.JSON())
+	if a.tellState(status, filtered, named) || refresh != a.refreshed {
 		status.LastSuccessfulUpdateTime = metav1.NewTime(a.Clock.Now())
 	}
 	a.refreshed = refresh

@@ -15,7 +15,7 @@ func (t *turn) arrive() {
 		if m.policy == nil || m.enactment == nil || !Awaits(m.status) {
 			continue
 		}
-		current, there := t.report()
+		current, there := t.told()
 		if !there || !state.Has(current, m.status.Retry.Awaits) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // Policy is a policy that selects the node, as it comes out there.
@@ -63,6 +64,9 @@ type Input struct {
 	Enactments []v1.NodeNetworkConfigurationEnactment
 	// State is the node's NodeNetworkState, nil while there is none.
 	State *v1.NodeNetworkState
+	// Whole is the node's network where State tells only a part of it
+	// (status.truncated); nil while it is not known here.
+	Whole *state.State
 }
 
 // Decision is what to write now, in the order of the fields: a crash between

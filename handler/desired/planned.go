@@ -15,7 +15,11 @@ import (
 // ModePlan is the mode of a policy that is looked at and not applied.
 const ModePlan = "Plan"
 
-const messageNoReport = "Waiting for the first report of this node's network"
+const (
+	messageNoReport  = "Waiting for the first report of this node's network"
+	messageTruncated = "Waiting for the whole report of this node's network: status.truncated of its NodeNetworkState says that more is left out than a plan may miss, " +
+		"and only the node's own handler (--mode distributed) knows the rest"
+)
 
 // ReadsReport tells whether what the node reports matters to the policy: for its
 // plan, or for a warning.
@@ -66,6 +70,9 @@ func (t *turn) planOne(m *member) bool {
 	current, known := t.report()
 	if !known {
 		m.planWaits = messageNoReport
+		if t.truncated() {
+			m.planWaits = messageTruncated
+		}
 		return false
 	}
 	target := t.with(m)
@@ -85,8 +92,22 @@ func (t *turn) planOne(m *member) bool {
 	return true
 }
 
-// report is the node's state as it was last reported.
+// report is the node's whole state; false where only a part of it is known.
 func (t *turn) report() (state.State, bool) {
+	switch {
+	case !t.truncated():
+		return t.told()
+	case t.in.Whole != nil:
+		return *t.in.Whole, true
+	}
+	return state.State{}, false
+}
+
+func (t *turn) truncated() bool { return t.in.State != nil && t.in.State.Status.Truncated != nil }
+
+// told is the node's state as it was last reported, which may be a part only: of what
+// policies name, nothing is left out.
+func (t *turn) told() (state.State, bool) {
 	if t.current == nil {
 		var read state.State
 		if t.in.State != nil {

@@ -2,6 +2,8 @@ package state
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 )
 
@@ -151,6 +153,14 @@ func compareBool(a, b bool) int {
 // SameReport tells whether two reports say the same, whatever order they say
 // it in and whatever only counts down.
 func SameReport(a, b State) bool { return inOrder(a).Equal(inOrder(b)) }
+
+// ReportMark is a report's size in bytes and its hash: two reports that say the same
+// have the same ones.
+func ReportMark(report State) (size int64, hash string) {
+	raw := inOrder(report).JSON()
+	sum := sha256.Sum256(raw)
+	return int64(len(raw)), hex.EncodeToString(sum[:])
+}
 
 // inOrder is the report of a state with its addresses and neighbours in a
 // fixed order, and without what the kernel changes by itself.

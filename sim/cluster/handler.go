@@ -58,6 +58,7 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 	if cl.mode == Distributed {
 		h.policy = policy.New(policy.Options{
 			Client: c, Live: live, Node: n.Name, Clock: p.Clock(), Events: events, Protected: desired.DefaultProtected(),
+			Whole: state.Whole,
 		})
 	}
 	return h, nil

@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// tellState puts a report into a status if it says something else, in a limited size.
+func (a *Agent) tellState(status *v1.NodeNetworkStateStatus, report state.State, named []string) (news bool) {
+	previous, err := state.Parse(status.CurrentState.Raw)
+	if err == nil && status.Truncated == nil && state.SameReport(previous, report) {
+		return false
+	}
+	limit := cmp.Or(a.ReportLimit, state.ReportLimit)
+	raw, truncated := report.JSON(), (*v1.Truncated)(nil)
+	if len(raw) > limit {
+		report, truncated = cut(report, limit, named)
+		if err == nil && equality.Semantic.DeepEqual(truncated, status.Truncated) && state.SameReport(previous, report) {
+			return false
+		}
+		raw = report.JSON()
+	}
+	status.CurrentState, status.Truncated = v1.NewState(raw), truncated
+	return true
+}
+
+// cut is what a report is told of that is larger than the limit.
+func cut(report state.State, limit int, named []string) (state.State, *v1.Truncated) {
+	kept, omissions := state.Cut(report, state.CutLimit(limit), named...)
+	truncated := &v1.Truncated{}
+	truncated.Size, truncated.Hash = state.ReportMark(report)
+	for _, one := range omissions {
+		truncated.Omitted = append(truncated.Omitted, v1.Omitted{Section: one.Section, Type: one.Type, Count: int64(one.Count), Names: one.Names})
+	}
+	return kept, truncated
+}
+
+// Whole is the node's whole report as it was last read, whether or not all of it was
+// told; false before it was read.
+func (a *Agent) Whole() (state.State, bool) {
+	if whole := a.whole.Load(); whole != nil {
+		return *whole, true
+	}
+	return state.State{}, false
+}
+
+func (a *Agent) patch(ctx context.Context, base *v1.NodeNetworkState, status v1.NodeNetworkStateStatus) error {
+	written := base.DeepCopy()
+	written.Status = *status.DeepCopy()
+	if err := a.Client.Status().Patch(ctx, written, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	a.written = written
+	return nil
+}
+
+// isRefusal tells whether the API server does not take what it was sent, whoever asks
+// again. What is too large for etcd has no reason of its own.
+func isRefusal(err error) bool {
+	if err == nil {
+		return false
+	}
+	tooLarge := strings.Contains(err.Error(), "too large") || strings.Contains(err.Error(), "larger than max")
+	return apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
+		apierrors.IsForbidden(err) || apierrors.IsInternalError(err) && tooLarge || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && tooLarge
+}
+
+// withoutReport leaves the report as it was told before, and says that it is old: the
+// outcome of a change, which others wait for, is told all the same. The report is tried
+// again with the next that is read.
+func (a *Agent) withoutReport(base *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus, cause error) {
+	old := base.Status.DeepCopy()
+	status.CurrentState, status.Truncated, status.LastSuccessfulUpdateTime = old.CurrentState, old.Truncated, old.LastSuccessfulUpdateTime
+	since := "nothing was told before"
+	if !old.LastSuccessfulUpdateTime.IsZero() {
+		since = "what is told is of " + old.LastSuccessfulUpdateTime.UTC().Format(time.RFC3339)
+	}
+	a.setCondition(status, v1.StateAvailable, metav1.ConditionUnknown, v1.ReasonReportRefused,
+		"the API server refuses the report of the node's network; "+since+": "+cause.Error())
+}
