@@ -168,3 +168,27 @@ func TestALongPlanIsCut(t *testing.T) {
 		t.Errorf("%d lines, the last %q", len(got.Changes), got.Changes[len(got.Changes)-1])
 	}
 }
+
+func TestAPlanIsMadeOfTheWholeReportOnly(t *testing.T) {
+	whole := stateOf(t, plannedNode)
+	for sentence, c := range map[string]struct {
+		truncated *v1.Truncated
+		whole     *state.State
+		known     bool
+	}{
+		"of a report that is whole":                     {nil, nil, true},
+		"of one that is truncated, where the rest is":   {&v1.Truncated{}, &whole, true},
+		"not of one that is truncated, where it is not": {&v1.Truncated{}, nil, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			nns := &v1.NodeNetworkState{Status: v1.NodeNetworkStateStatus{CurrentState: v1.NewState(whole.JSON()), Truncated: c.truncated}}
+			made := &turn{in: Input{State: nns, Whole: c.whole}}
+			if _, known := made.report(); known != c.known {
+				t.Errorf("known is %v", known)
+			}
+			if told, known := made.told(); !known || !told.Equal(whole) {
+				t.Error("what was told is not known")
+			}
+		})
+	}
+}

@@ -235,9 +235,8 @@ func (c *cutter) nodeWide() {
 		if slices.ContainsFunc(lists(), func(section string) bool { return section == key || strings.HasPrefix(section, key+".") }) {
 			continue
 		}
-		name, _ := json.Marshal(key)
-		if c.fits(c.report.tree[key], len(name)+len(":,")) {
-			c.kept[key] = c.report.tree[key]
+		if value := c.report.tree[key]; c.fits(map[string]any{key: value}, len(",")) {
+			c.kept[key] = value
 		} else {
 			c.left = append(c.left, key)
 		}
