@@ -159,6 +159,11 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 	// means that nothing guarded it.
 	// +optional
 	GuardedBy []string `json:"guardedBy,omitempty"`
+	// NotVerified lists what of the committed change nothing has proved, one line
+	// each: what cannot be read back, and default gateways that it took away.
+	// +optional
+	// +listType=atomic
+	NotVerified []string `json:"notVerified,omitempty"`
 	// Committed is what of this policy the node has committed.
 	// +optional
 	Committed *CommittedPolicy `json:"committed,omitempty"`

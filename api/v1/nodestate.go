@@ -163,6 +163,11 @@ type Transaction struct {
 	// GuardedBy lists the probes that had to pass.
 	// +optional
 	GuardedBy []string `json:"guardedBy,omitempty"`
+	// NotVerified lists what of a committed change nothing has proved, one line
+	// each: what cannot be read back, and default gateways that it took away.
+	// +optional
+	// +listType=atomic
+	NotVerified []string `json:"notVerified,omitempty"`
 	// WaitingFor lists what has not passed yet in phase Probing: probes, and
 	// "desired-state" (the node has what was asked for), "foreign" (nothing of
 	// others is lost) and "confirm" (a person).

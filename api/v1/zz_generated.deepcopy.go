@@ -607,6 +607,11 @@ func (in *NodeNetworkConfigurationEnactmentStatus) DeepCopyInto(out *NodeNetwork
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.NotVerified != nil {
+		in, out := &in.NotVerified, &out.NotVerified
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Committed != nil {
 		in, out := &in.Committed, &out.Committed
 		*out = new(CommittedPolicy)
@@ -1163,6 +1168,11 @@ func (in *Transaction) DeepCopyInto(out *Transaction) {
 	}
 	if in.GuardedBy != nil {
 		in, out := &in.GuardedBy, &out.GuardedBy
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
+	if in.NotVerified != nil {
+		in, out := &in.NotVerified, &out.NotVerified
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}

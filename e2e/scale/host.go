@@ -17,6 +17,8 @@ import (
 
 // host is a node's network and its disk, in memory.
 type host struct {
+	probe.NoTargets
+
 	mu         sync.Mutex
 	interfaces map[string]map[string]any
 	saved      map[string]map[string]any

@@ -24,6 +24,19 @@ func probedBridge(spec string) string {
 	return strings.Replace(bridgePolicy("203.0.113.10"), "spec:\n", "spec:\n"+spec, 1)
 }
 
+// gatewayPolicy changes routes, and is proven or taken back soon.
+func gatewayPolicy(name, routes string) string {
+	return fmt.Sprintf(`
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: %s}
+spec:
+  probeTimeoutSeconds: %d
+  desiredState:
+    routes:
+      config:%s`, name, window, routes)
+}
+
 var _ = Describe("Probes of a policy", func() {
 	It("guard it next to the default ones when they pass, and the enactment lists them", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
@@ -81,6 +94,29 @@ spec:
 		got := f.awaitEnactment(ctx, n.Name, "dead-name-server", enactmentFailed)
 		Expect(said(got.Status.Conditions, v1.EnactmentFailing)).To(ContainSubstring("dns"))
 		f.awaitAsBefore(ctx, n)
+	}, SpecTimeout(specTimeout))
+
+	It("are asked of each family: a dead IPv4 gateway takes the change back although the IPv6 router answers", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, gatewayPolicy("dead-gateway", `
+      - {state: absent, destination: 0.0.0.0/0, next-hop-interface: eth0}
+      - {destination: 0.0.0.0/0, next-hop-interface: eth0, next-hop-address: 192.0.2.99}
+`))
+		got := f.awaitEnactment(ctx, n.Name, "dead-gateway", enactmentFailed)
+		Expect(said(got.Status.Conditions, v1.EnactmentFailing)).To(MatchRegexp(`probing for \d+s: default-gateway: 192\.0\.2\.99 (did not answer a ping|cannot be pinged)`))
+		f.awaitAsBefore(ctx, n)
+	}, SpecTimeout(specTimeout))
+
+	It("leave out a family whose default route the policy takes away, and the enactment says so", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, gatewayPolicy("no-ipv6-gateway", `
+      - {state: absent, destination: "::/0", next-hop-interface: eth0}
+`))
+		got := f.awaitEnactment(ctx, n.Name, "no-ipv6-gateway", enactmentSuccess)
+		Expect(got.Status.GuardedBy).To(ContainElement("default-gateway"))
+		Expect(got.Status.NotVerified).To(ConsistOf("default-gateway: the change takes the IPv6 default route away, so no gateway of IPv6 guards it"))
 	}, SpecTimeout(specTimeout))
 
 	It("are the only ones where the default ones are dropped", func(ctx SpecContext) {

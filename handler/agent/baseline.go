@@ -2,14 +2,17 @@ package agent
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/guard"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -64,12 +67,13 @@ func (a *Agent) keepWarm(ctx context.Context) {
 	if !a.warm.begin() {
 		return
 	}
-	a.measure(context.WithoutCancel(ctx), a.Prober.Names(), nil, warmAttempt, nil, func(passed map[string]bool) { a.warm.end(passed) })
+	a.measure(context.WithoutCancel(ctx), a.Prober.Names(), nil, warmAttempt, nil, func(found answers) { a.warm.end(found.passed) })
 }
 
 // measureBaseline asks every default probe, unless the change does without them,
 // and waits for those that passed lately, which are asked twice; one that did
-// not pass counts if it answers no later than they do.
+// not pass counts if it answers no later than they do. So it is with each target
+// of a probe.
 // Side by side with them it reads the state that the change starts from.
 func (a *Agent) measureBaseline(ctx context.Context) {
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
@@ -81,21 +85,26 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 	if a.machine.Change.DropDefaults {
 		names = nil
 	}
-	guarded := a.guardedBefore(names)
+	guarded, targets := a.guardedBefore(names)
 	entry := a.entry
 	var before state.State
 	var unread error
 	read := func() { before, unread = a.Backend.Show(taskCtx) }
-	a.measure(taskCtx, names, lately, attempt, read, func(passed map[string]bool) {
+	a.measure(taskCtx, names, lately, attempt, read, func(found answers) {
 		if unread == nil {
 			entry.Before = before.JSON()
 		}
 		var good []string
+		entry.Targets = map[string]guard.Before{}
 		for _, name := range slices.Sorted(slices.Values(names)) {
-			if passed[name] || slices.Contains(guarded, name) {
+			if found.passed[name] || slices.Contains(guarded, name) {
 				good = append(good, name)
+				if known := found.before(name).With(targets[name]); len(known.Answered) > 0 {
+					entry.Targets[name] = known
+				}
 			}
 		}
+		entry.NotVerified = notGuarded(entry)
 		a.inbox.put(letter{task: number, event: txn.BaselineMeasured{Passed: good}, entry: &entry})
 		a.poke()
 	})
@@ -104,13 +113,14 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 // guardedBefore are the default probes that guarded the last attempt at the same
 // change. The committed state is what it was, so they guard this one too (design
 // §2, Baseline: never measured anew on a retry): what answers nobody for a moment
-// after a rollback would leave the next attempt without a guard.
-func (a *Agent) guardedBefore(names []string) []string {
+// after a rollback would leave the next attempt without a guard. So do the targets.
+func (a *Agent) guardedBefore(names []string) ([]string, map[string]guard.Before) {
 	last := a.record.Last
 	if last == nil || last.Result == v1.TransactionCommitted || !a.isRetryOf(*last) {
-		return nil
+		return nil, nil
 	}
-	return slices.DeleteFunc(slices.Clone(last.GuardedBy), func(name string) bool { return !slices.Contains(names, name) })
+	kept := slices.DeleteFunc(slices.Clone(last.GuardedBy), func(name string) bool { return !slices.Contains(names, name) })
+	return kept, a.record.Targets
 }
 
 // isRetryOf tells whether the change that begins was tried last: in the same generation, or
@@ -120,11 +130,11 @@ func (a *Agent) isRetryOf(last v1.Transaction) bool {
 	return last.Generation == a.machine.Change.Generation || len(sources) > 0 && slices.Equal(last.Sources, sources)
 }
 
-// measure asks the probes, side by side, and calls done once: when all
+// measure asks the probes and each of their targets, side by side, and calls done once: when all
 // that passed lately have answered, or, where nothing is known, all have; and
 // what is to be done beside them, if anything, is done.
-func (a *Agent) measure(ctx context.Context, names []string, lately map[string]bool, attempt time.Duration, beside func(), done func(passed map[string]bool)) {
-	round := &round{passed: map[string]bool{}, awaited: map[string]bool{}, done: done}
+func (a *Agent) measure(ctx context.Context, names []string, lately map[string]bool, attempt time.Duration, beside func(), done func(found answers)) {
+	round := newRound(done)
 	if beside != nil {
 		round.awaited[""] = true
 	}
@@ -141,46 +151,45 @@ func (a *Agent) measure(ctx context.Context, names []string, lately map[string]b
 			round.answer("", false)
 		})
 	}
+	// One lost packet must not take a guard away from a change.
+	ask := func(name string, lately bool, groups ...[]netip.Addr) bool {
+		return a.asks(ctx, name, attempt, groups...) || lately && a.asks(ctx, name, attempt, groups...)
+	}
 	for _, name := range names {
 		a.Spawn(func() {
-			// One lost packet must not take a guard away from a change.
-			round.answer(name, a.asks(ctx, name, attempt) || lately[name] && a.asks(ctx, name, attempt))
+			targets := a.targets(ctx, name, attempt)
+			if len(targets) == 0 {
+				round.answer(name, ask(name, lately[name]))
+				return
+			}
+			round.split(name, targets, lately)
+			for _, address := range guard.Addresses(targets) {
+				a.Spawn(func() {
+					key := targetKey(name, address)
+					round.answer(key, ask(name, lately[key], []netip.Addr{address}))
+				})
+			}
 		})
 	}
 }
 
-// asks a probe once, and tells whether it passed.
-func (a *Agent) asks(ctx context.Context, name string, attempt time.Duration) bool {
+// targets of a probe; none where they are not known, so that it is asked as a whole.
+func (a *Agent) targets(ctx context.Context, name string, attempt time.Duration) []guard.Target {
 	attemptCtx, cancel := deadline.After(ctx, a.Clock, attempt)
 	defer cancel()
-	return a.Prober.Probe(attemptCtx, name) == nil
-}
-
-// round collects the answers of one measurement.
-type round struct {
-	mu              sync.Mutex
-	passed, awaited map[string]bool
-	done            func(passed map[string]bool)
-}
-
-func (r *round) answer(name string, passed bool) {
-	r.mu.Lock()
-	r.passed[name] = passed
-	delete(r.awaited, name)
-	r.mu.Unlock()
-	r.finishIfComplete()
-}
-
-func (r *round) finishIfComplete() {
-	r.mu.Lock()
-	done := r.done
-	if len(r.awaited) > 0 || done == nil {
-		r.mu.Unlock()
-		return
+	targets, err := a.Prober.Targets(attemptCtx, name)
+	if err != nil {
+		logf.FromContext(ctx).V(1).Info("the targets of a probe cannot be read now", "cause", err.Error())
 	}
-	r.done = nil
-	passed := r.passed
-	r.passed = map[string]bool{}
-	r.mu.Unlock()
-	done(passed)
+	return targets
+}
+
+// asks a probe once, or groups of its targets, and tells whether it passed.
+func (a *Agent) asks(ctx context.Context, name string, attempt time.Duration, groups ...[]netip.Addr) bool {
+	attemptCtx, cancel := deadline.After(ctx, a.Clock, attempt)
+	defer cancel()
+	if len(groups) > 0 {
+		return a.Prober.Ask(attemptCtx, name, groups) == nil
+	}
+	return a.Prober.Probe(attemptCtx, name) == nil
 }

@@ -18,10 +18,12 @@ import (
 
 // lossy is a network that loses the first packets of some probes.
 type lossy struct {
-	probe.Prober
+	probe.NoTargets
 	lost  map[string]int
 	asked map[string]int
 }
+
+func (lossy) Names() []string { return nil }
 
 func (l lossy) Probe(_ context.Context, name string) error {
 	l.asked[name]++
@@ -38,7 +40,7 @@ func TestOneLostPacketTakesNoGuardAwayFromAChange(t *testing.T) {
 
 	var got map[string]bool
 	names, lately := []string{"api", "dns", "gateway", "never-answered"}, map[string]bool{"api": true, "dns": true, "gateway": true}
-	a.measure(t.Context(), names, lately, time.Second, nil, func(passed map[string]bool) { got = passed })
+	a.measure(t.Context(), names, lately, time.Second, nil, func(found answers) { got = found.passed })
 
 	want := map[string]bool{"api": true, "dns": true, "gateway": false}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -101,7 +103,7 @@ func TestAChangeThatComesInANewerGenerationKeepsItsGuards(t *testing.T) {
 			if c.guarded {
 				want = []string{"api-server"}
 			}
-			if got := a.guardedBefore([]string{"api-server", "dns"}); !slices.Equal(got, want) {
+			if got, _ := a.guardedBefore([]string{"api-server", "dns"}); !slices.Equal(got, want) {
 				t.Errorf("guarded by %v, want %v", got, want)
 			}
 		})

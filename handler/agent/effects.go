@@ -179,7 +179,7 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 				err = a.keepForeign(windowCtx, entry)
 			} else {
 				interval, attempt := pace(trial.Change, name)
-				err = probe.Until(windowCtx, a.Clock, a.Prober, name, interval, attempt)
+				err = probe.Until(windowCtx, a.Clock, a.guardOf(entry, name), name, interval, attempt)
 			}
 			if err != nil {
 				a.post(number, txn.ProbeLost{Name: name, Message: err.Error(), At: a.Clock.Now()})
@@ -201,8 +201,6 @@ type readBack struct {
 	// shown is the state that had all of it; nil where only a commit brings the rest.
 	shown *reading
 }
-
-func (r *readBack) Names() []string { return []string{txn.ReadBack} }
 
 func (r *readBack) Probe(ctx context.Context, _ string) error {
 	desired, err := state.Parse(r.desired)

@@ -262,7 +262,10 @@ func (m mortalJournal) Close(record journal.Record) error {
 }
 
 // probes pass unless the host has the interface "cut"; no port is ever open.
-type probes struct{ host *host }
+type probes struct {
+	probe.NoTargets
+	host *host
+}
 
 func (p probes) Names() []string { return []string{probe.APIServer, probe.DefaultGateway} }
 
@@ -333,7 +336,7 @@ func (n *node) handler(options ...func(*Options)) (*Agent, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(logf.IntoContext(n.t.Context(), testr.New(n.t)))
 	n.t.Cleanup(cancel)
 	o := Options{
-		Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, ctx}, Prober: probes{n.host}, Journal: mortalJournal{files, ctx},
+		Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, ctx}, Prober: probes{host: n.host}, Journal: mortalJournal{files, ctx},
 		Boot: n.boot, Clock: deadline.On(clock.RealClock{}), Spawn: func(task func()) { go task() }, Window: fakeWindow,
 	}
 	for _, option := range options {

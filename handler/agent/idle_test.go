@@ -43,7 +43,7 @@ func TestWhatChangesNothingIsCommittedOnlyIfItIsWantedByNow(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, err := New(Options{
-				Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, context.Background()}, Prober: probes{n.host}, Journal: files,
+				Node: "node1", Client: n.api, Live: n.api, Backend: mortal{n.host, context.Background()}, Prober: probes{host: n.host}, Journal: files,
 				Boot: n.boot, Clock: deadline.On(clock.RealClock{}), Spawn: func(func()) {}, Window: fakeWindow,
 			})
 			if err != nil {

@@ -31,12 +31,12 @@ func (a *Agent) guardOpenVSwitch(ctx context.Context, entry journal.Entry, now p
 	}
 	windowCtx, cancel := deadline.After(ctx, a.Clock, openVSwitchWindow)
 	defer cancel()
-	for _, guard := range entry.Transaction.Guards {
-		if guard == txn.Confirm {
+	for _, name := range entry.Transaction.Guards {
+		if name == txn.Confirm {
 			continue
 		}
-		interval, attempt := pace(entry.Transaction.Change, guard)
-		if err := probe.Until(windowCtx, a.Clock, a.Prober, guard, interval, attempt); err != nil {
+		interval, attempt := pace(entry.Transaction.Change, name)
+		if err := probe.Until(windowCtx, a.Clock, a.guardOf(entry, name), name, interval, attempt); err != nil {
 			return fmt.Errorf("with what Open vSwitch's database was given: %w", err)
 		}
 	}

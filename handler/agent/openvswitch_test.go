@@ -12,18 +12,22 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
 // agreeable probes pass where they are named.
-type agreeable map[string]bool
+type agreeable struct {
+	probe.NoTargets
+	passes map[string]bool
+}
 
 func (p agreeable) Names() []string { return nil }
 
 func (p agreeable) Probe(_ context.Context, name string) error {
-	if !p[name] {
+	if !p.passes[name] {
 		return errors.New(name + ": no answer")
 	}
 	return nil
@@ -39,9 +43,9 @@ func TestWhatOpenVSwitchWasGivenIsGuarded(t *testing.T) {
 		now    state.Columns
 		want   string // Empty: it is fine.
 	}{
-		"the guards pass":                    {`{"ovs-db":{"external_ids":{"count":"4"}}}`, agreeable{"dns": true}, text("4"), ""},
+		"the guards pass":                    {`{"ovs-db":{"external_ids":{"count":"4"}}}`, agreeable{passes: map[string]bool{"dns": true}}, text("4"), ""},
 		"a guard is lost":                    {`{"ovs-db":{"external_ids":{"count":"4"}}}`, agreeable{}, text("4"), "with what Open vSwitch's database was given: dns: no answer"},
-		"the database has not taken it":      {`{"ovs-db":{"external_ids":{"count":"4"}}}`, agreeable{"dns": true}, text("3"), "has not taken external_ids:count"},
+		"the database has not taken it":      {`{"ovs-db":{"external_ids":{"count":"4"}}}`, agreeable{passes: map[string]bool{"dns": true}}, text("3"), "has not taken external_ids:count"},
 		"a change that does not speak of it": {`{"interfaces":[]}`, agreeable{}, text("3"), ""},
 	}
 	for name, c := range cases {

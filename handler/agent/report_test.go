@@ -36,7 +36,7 @@ func TestWhatCouldNotBeReadIsReadAgainThoughNothingElseAsksForIt(t *testing.T) {
 	}
 	host := &unread{n.host, errors.New("no connection to D-Bus")}
 	a, err := New(Options{
-		Node: "node1", Client: n.api, Live: n.api, Backend: host, Prober: probes{n.host}, Journal: files,
+		Node: "node1", Client: n.api, Live: n.api, Backend: host, Prober: probes{host: n.host}, Journal: files,
 		Boot: n.boot, Clock: deadline.On(clock.RealClock{}), Spawn: func(func()) {}, Window: fakeWindow,
 	})
 	if err != nil {
@@ -87,7 +87,7 @@ func TestAnOutcomeIsNotPutTogetherOfTwo(t *testing.T) {
 	}
 	n.want(4, "p", "br2")
 	a, err := New(Options{
-		Node: "node1", Client: n.api, Live: n.api, Backend: n.host, Prober: probes{n.host}, Journal: files,
+		Node: "node1", Client: n.api, Live: n.api, Backend: n.host, Prober: probes{host: n.host}, Journal: files,
 		Boot: n.boot, Clock: deadline.On(clock.RealClock{}), Spawn: func(func()) {}, Window: fakeWindow,
 	})
 	if err != nil {

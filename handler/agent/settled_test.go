@@ -77,6 +77,7 @@ func TestAProvenChangeWhoseCheckpointIsGoneIsKeptOnlyWhenItStaysInPlace(t *testi
 
 // outOfReach is an API server that does not answer for a while.
 type outOfReach struct {
+	probe.NoTargets
 	clock passing
 	until time.Duration
 }
@@ -101,7 +102,7 @@ func TestWhatIsOutOfReachForAMomentHindersTheLastResortNoLonger(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := newPassing()
-			a := &Agent{Options: Options{Clock: clock, Prober: outOfReach{clock, c.until}}}
+			a := &Agent{Options: Options{Clock: clock, Prober: outOfReach{clock: clock, until: c.until}}}
 			entry := journal.Entry{Transaction: txn.State{Guards: []string{probe.APIServer}}}
 			got := a.lastingHindrance(t.Context(), entry, errors.New("verification failed"))
 			if got.Cut != c.cut || !got.At.Equal(clock.began) {

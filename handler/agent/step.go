@@ -149,7 +149,10 @@ func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
 	case a.entry.Removal && (outcome.Final || a.isInVain(ctx, last)) && a.keep(ctx, outcome):
 		last.RetryAfter = reported(a.Clock.Now())
 	}
-	a.record.Last = &last
+	a.record.Last, a.record.Targets = &last, nil
+	if outcome.Result != v1.TransactionCommitted {
+		a.record.Targets = a.entry.Targets
+	}
 	a.noteInterruption(outcome, last.Sources)
 	a.noteFailure(outcome, last)
 }
@@ -189,6 +192,7 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 	}
 	switch outcome.Result {
 	case v1.TransactionCommitted:
+		last.NotVerified = a.entry.NotVerified
 		return last
 	case v1.TransactionSuperseded:
 		// The newer desired state is on its way to the cache: no hurry to begin

@@ -263,7 +263,7 @@ func TestTheWayBackNeedsNoConnectionToTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := New(Options{
-		Node: "node1", Backend: n.host, Prober: probes{n.host}, Journal: files, Boot: n.boot,
+		Node: "node1", Backend: n.host, Prober: probes{host: n.host}, Journal: files, Boot: n.boot,
 		Clock: deadline.On(clock.RealClock{}), Spawn: func(task func()) { go task() }, Window: fakeWindow,
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func manyPolicies(b *testing.B, policies, interfaces int) (Input, []Contribution
 		m := member{name: name, policy: &policy}
 		held := m.rendered()
 		all = append(all, held)
-		m.commit(held, nil, in.Now)
+		m.commit(held, proof{}, in.Now)
 		m.status.PolicyGeneration, m.status.ObservedGeneration, m.status.Hash = 1, 1, rendering.Hash
 		m.status.DesiredState = rendering.Document
 		m.show(successRow(), in.Now)

@@ -106,8 +106,7 @@ func (t *turn) behind() []string {
 func (t *turn) moveOn() {
 	for _, m := range t.members {
 		if m.readable() && !m.plans() && !m.changed() && m.approved() && m.held.Generation != m.policy.Generation && !t.hasLeft(m) {
-			guardedBy := m.status.GuardedBy
-			m.commit(m.rendered(), guardedBy, t.in.Now)
+			m.commit(m.rendered(), proof{m.status.GuardedBy, m.status.NotVerified}, t.in.Now)
 			t.note("policy %s: generation %d changes nothing on the node", m.name, m.policy.Generation)
 		}
 	}

@@ -102,11 +102,11 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 	if !known {
 		return false
 	}
-	var guardedBy []string
-	if t.ended() {
-		guardedBy = t.in.State.Status.Transaction.GuardedBy
+	var proven proof
+	if last := t.in.State.Status.Transaction; t.ended() {
+		proven = proof{last.GuardedBy, last.NotVerified}
 	}
-	m.commit(held, guardedBy, t.in.Now)
+	m.commit(held, proven, t.in.Now)
 	if m.enactment != nil {
 		t.event(Event{
 			Policy: m.name, Reason: EventConfigured,
@@ -152,7 +152,7 @@ func (t *turn) charge(m *member, source v1.Source) {
 		attempts = m.status.Retry.Attempts + 1
 	}
 	m.status.Retry = &v1.EnactmentRetry{Attempts: attempts}
-	m.status.GuardedBy = last.GuardedBy
+	m.status.GuardedBy, m.status.NotVerified = last.GuardedBy, nil
 	m.status.Rollback = nil
 	if last.Result != v1.TransactionRefused {
 		m.status.Rollback = &v1.EnactmentRollback{Result: string(last.Result), Differences: last.Differences}

@@ -100,7 +100,7 @@ func (m *member) begin() {
 	if old.PolicyGeneration != m.policy.Generation || m.renderedAnew() {
 		m.status.Retry, m.status.Rollback = nil, nil
 		if m.changed() {
-			m.status.GuardedBy = nil
+			m.status.GuardedBy, m.status.NotVerified = nil, nil
 		}
 	}
 	if m.policy.Waiting == "" || old.PolicyGeneration != m.policy.Generation {
@@ -202,8 +202,11 @@ func (m *member) retryIn(now time.Time) (time.Duration, bool) {
 	return max(0, m.status.Retry.After.Sub(now)), true
 }
 
+// proof is what guarded a change, and what of it nothing has proved.
+type proof struct{ guardedBy, notVerified []string }
+
 // commit records that the node has this state of the policy.
-func (m *member) commit(held Contribution, guardedBy []string, now time.Time) {
+func (m *member) commit(held Contribution, proven proof, now time.Time) {
 	since := metav1.Time{Time: now}
 	if before := m.status.Committed; before != nil && before.Hash == held.Hash && !before.Since.IsZero() {
 		since = before.Since
@@ -214,7 +217,7 @@ func (m *member) commit(held Contribution, guardedBy []string, now time.Time) {
 		Created: metav1.Time{Time: held.Created}, Since: since, DesiredState: v1.NewState(held.State.JSON()),
 	}
 	m.status.Retry, m.status.Rollback = nil, nil
-	m.status.GuardedBy = guardedBy
+	m.status.GuardedBy, m.status.NotVerified = proven.guardedBy, proven.notVerified
 }
 
 func (m *member) show(r row, now time.Time) {

@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/guard"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -45,6 +46,10 @@ type Entry struct {
 	Removal bool `json:"removal,omitempty"`
 	// Undo: something that leaves goes back to what was there before it.
 	Undo bool `json:"undo,omitempty"`
+	// Targets are what the targets of each default probe answered before the change.
+	Targets map[string]guard.Before `json:"targets,omitempty"`
+	// NotVerified says what of the change nothing proves, one line each.
+	NotVerified []string `json:"notVerified,omitempty"`
 	// Correction names what is put right again; empty for a change.
 	Correction []string `json:"correction,omitempty"`
 	// Foreign are the kernel's links, addresses and routes before the change,
@@ -104,6 +109,9 @@ type Record struct {
 	Committed *Committed `json:"committed,omitempty"`
 	// Last is the last transaction as it is to be reported.
 	Last *v1.Transaction `json:"last,omitempty"`
+	// Targets are those of the transaction that Last tells of, if it failed: they are
+	// held against its next attempt too.
+	Targets map[string]guard.Before `json:"targets,omitempty"`
 	// Failed is the change that failed last, as long as nothing else was wanted
 	// since: in a newer generation it is still that change.
 	Failed *Failed `json:"failed,omitempty"`

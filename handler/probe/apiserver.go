@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/guard"
 )
 
 const (
@@ -29,11 +32,67 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 // much as an "ok". Only what a proxy says on behalf of a server that it cannot
 // reach does not count.
 func (l *Live) apiServer(ctx context.Context) error {
+	return l.apiServerBy(ctx, l.apiDial())
+}
+
+// apiServerAt asks one address of the API server.
+func (l *Live) apiServerAt(ctx context.Context, address netip.Addr) error {
+	dial := l.apiDial()
+	err := l.apiServerBy(ctx, func(ctx context.Context, network, target string) (net.Conn, error) {
+		_, port, err := net.SplitHostPort(target)
+		if err != nil {
+			return nil, err
+		}
+		return dial(ctx, network, net.JoinHostPort(address.String(), port))
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	return nil
+}
+
+// apiServers are the addresses of the API server's host; nil where it is an
+// address itself, and where a proxy is asked, who looks names up.
+func (l *Live) apiServers(ctx context.Context) ([]guard.Target, error) {
+	base, _, err := rest.DefaultServerUrlFor(l.KubeConfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading the API server's address: %w", err)
+	}
+	if _, err := netip.ParseAddr(base.Hostname()); err == nil {
+		return nil, nil
+	}
+	if l.KubeConfig.Proxy != nil {
+		if proxy, err := l.KubeConfig.Proxy(&http.Request{URL: base}); err != nil || proxy != nil {
+			return nil, err
+		}
+	}
+	// As the client does, by the hosts file too.
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", base.Hostname())
+	if err != nil {
+		return nil, fmt.Errorf("looking up %s: %w", base.Hostname(), err)
+	}
+	var found []guard.Target
+	for _, address := range addresses[:min(len(addresses), maxAddresses)] {
+		found = append(found, guard.Target{Address: address.Unmap()})
+	}
+	return found, nil
+}
+
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (l *Live) apiDial() dialer {
+	if l.KubeConfig.Dial != nil {
+		return l.KubeConfig.Dial
+	}
+	return (&net.Dialer{}).DialContext
+}
+
+func (l *Live) apiServerBy(ctx context.Context, dial dialer) error {
 	base, _, err := rest.DefaultServerUrlFor(l.KubeConfig)
 	if err != nil {
 		return fmt.Errorf("reading the API server's address: %w", err)
 	}
-	transport, err := l.apiTransport(ctx)
+	transport, err := l.apiTransport(ctx, dial)
 	if err != nil {
 		return fmt.Errorf("preparing the connection to %s: %w", base.Host, err)
 	}
@@ -64,14 +123,10 @@ func (l *Live) apiServer(ctx context.Context) error {
 
 // apiTransport makes a transport that shares nothing with client-go's cached
 // ones: a connection from before a change can outlive the path it used.
-func (l *Live) apiTransport(ctx context.Context) (*http.Transport, error) {
+func (l *Live) apiTransport(ctx context.Context, dial dialer) (*http.Transport, error) {
 	tls, err := rest.TLSConfigFor(l.KubeConfig)
 	if err != nil {
 		return nil, err
-	}
-	dial := l.KubeConfig.Dial
-	if dial == nil {
-		dial = (&net.Dialer{}).DialContext
 	}
 	transport := freshTransport(ctx, dial)
 	transport.Proxy, transport.TLSClientConfig = l.KubeConfig.Proxy, tls

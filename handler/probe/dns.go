@@ -39,17 +39,21 @@ func (l *Live) resolves(ctx context.Context, host string, kinds ...dnsmessage.Ty
 	if err != nil {
 		return err
 	}
-	budget := l.budget(ctx)
 	return firstOf(ctx, servers, func(ctx context.Context, server netip.Addr) error {
-		err := l.resolve(ctx, server, host, kinds)
-		if errors.Is(err, errNoAnswer) {
-			return fmt.Errorf("%s did not answer for %s%s", server, host, budget())
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", server, err)
-		}
-		return nil
+		return l.resolvesAt(ctx, server, host, kinds)
 	})
+}
+
+func (l *Live) resolvesAt(ctx context.Context, server netip.Addr, host string, kinds []dnsmessage.Type) error {
+	budget := l.budget(ctx)
+	err := l.resolve(ctx, server, host, kinds)
+	if errors.Is(err, errNoAnswer) {
+		return fmt.Errorf("%s did not answer for %s%s", server, host, budget())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", server, err)
+	}
+	return nil
 }
 
 // resolve asks for one type of record after the other until there is one.

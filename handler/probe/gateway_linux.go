@@ -7,12 +7,14 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/guard"
 )
 
 // defaultGateways reads the gateways of the default routes of the main table,
 // those of multipath routes included.
-func defaultGateways() ([]netip.Addr, error) {
-	var gateways []netip.Addr
+func defaultGateways() ([]guard.Target, error) {
+	var gateways []guard.Target
 	for _, family := range []int{unix.AF_INET, unix.AF_INET6} {
 		routes, err := mainRoutes(family)
 		if err != nil {
@@ -22,11 +24,11 @@ func defaultGateways() ([]netip.Addr, error) {
 			if route.Type != unix.RTN_UNICAST || !isDefault(route.Dst) {
 				continue
 			}
-			if gateway, ok := gatewayOf(route.Gw, route.Via, route.LinkIndex); ok {
+			if gateway, ok := gatewayOf(route.Gw, route.Via, route.LinkIndex, route.Priority); ok {
 				gateways = append(gateways, gateway)
 			}
 			for _, hop := range route.MultiPath {
-				if gateway, ok := gatewayOf(hop.Gw, hop.Via, hop.LinkIndex); ok {
+				if gateway, ok := gatewayOf(hop.Gw, hop.Via, hop.LinkIndex, route.Priority); ok {
 					gateways = append(gateways, gateway)
 				}
 			}
@@ -63,21 +65,21 @@ func isDefault(destination *net.IPNet) bool {
 
 // gatewayOf returns a route's gateway; a link-local one only means something
 // together with its link.
-func gatewayOf(gateway net.IP, via netlink.Destination, link int) (netip.Addr, bool) {
+func gatewayOf(gateway net.IP, via netlink.Destination, link, metric int) (guard.Target, bool) {
 	if v, ok := via.(*netlink.Via); ok && v != nil {
 		gateway = v.Addr
 	}
 	address, ok := netip.AddrFromSlice(gateway)
 	if !ok {
-		return netip.Addr{}, false
+		return guard.Target{}, false
+	}
+	found, err := net.InterfaceByIndex(link)
+	if err != nil {
+		return guard.Target{}, false // The link went away after the table was read.
 	}
 	address = address.Unmap()
 	if address.Is6() && address.IsLinkLocalUnicast() {
-		found, err := net.InterfaceByIndex(link)
-		if err != nil {
-			return netip.Addr{}, false // The link went away after the table was read.
-		}
 		address = address.WithZone(found.Name)
 	}
-	return address, true
+	return guard.Target{Address: address, Interface: found.Name, Metric: metric}, true
 }

@@ -4,9 +4,10 @@ package probe
 
 import (
 	"errors"
-	"net/netip"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/guard"
 )
 
-func defaultGateways() ([]netip.Addr, error) {
+func defaultGateways() ([]guard.Target, error) {
 	return nil, errors.New("default gateways are only read on Linux")
 }

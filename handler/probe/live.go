@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -93,8 +92,8 @@ func (l *Live) probe(ctx context.Context, name string) error {
 	switch {
 	case name == DefaultGateway:
 		return l.defaultGateway(ctx)
-	case name == DNS: // Name servers first: what the default host has always been asked for.
-		return l.resolves(ctx, l.DNSHost, dnsmessage.TypeNS, dnsmessage.TypeA, dnsmessage.TypeAAAA)
+	case name == DNS:
+		return l.resolves(ctx, l.DNSHost, defaultKinds()...)
 	case name == APIServer && l.KubeConfig != nil:
 		return l.apiServer(ctx)
 	case name == NodeReady && l.Ready != nil:

@@ -15,7 +15,7 @@ import (
 // long as attempt, and the next one starts interval after it failed. The error
 // is that of the last attempt that had its full time: what ctx cut short says
 // nothing about the network.
-func Until(ctx context.Context, clock deadline.Clock, prober Prober, name string, interval, attempt time.Duration) error {
+func Until(ctx context.Context, clock deadline.Clock, prober Asker, name string, interval, attempt time.Duration) error {
 	var last error
 	for {
 		err := once(ctx, clock, prober, name, attempt)
@@ -33,7 +33,7 @@ func Until(ctx context.Context, clock deadline.Clock, prober Prober, name string
 
 // Once tries the probes side by side, each for as long as attempt, and returns
 // what each of them said; nil means that it passed.
-func Once(ctx context.Context, clock clock.WithDelayedExecution, prober Prober, names []string, attempt time.Duration) map[string]error {
+func Once(ctx context.Context, clock clock.WithDelayedExecution, prober Asker, names []string, attempt time.Duration) map[string]error {
 	answers := make([]error, len(names))
 	var group sync.WaitGroup
 	for i, name := range names {
@@ -48,7 +48,7 @@ func Once(ctx context.Context, clock clock.WithDelayedExecution, prober Prober, 
 	return outcome
 }
 
-func once(ctx context.Context, clock clock.WithDelayedExecution, prober Prober, name string, attempt time.Duration) error {
+func once(ctx context.Context, clock clock.WithDelayedExecution, prober Asker, name string, attempt time.Duration) error {
 	// A probe that ignores its context must not pass after the end.
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: not tried: %w", name, err)

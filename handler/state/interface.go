@@ -99,6 +99,12 @@ func (i Interface) Dynamic(family Family) bool {
 	return false
 }
 
+// Automatic is what the document says of one of the family's automatic things, such
+// as "auto-gateway"; false, false where it does not say.
+func (i Interface) Automatic(family Family, key string) (on, said bool) {
+	return truth(object(i.tree[string(family)])[key])
+}
+
 // asksForIP tells whether a family of the interface is on.
 func (i Interface) asksForIP() bool {
 	ipv4, _ := i.Enabled(IPv4)

@@ -2,12 +2,14 @@ package network_test
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/guard"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe/conformance"
 	"github.com/nmstate/kubernetes-nmstate/sim/network"
@@ -28,15 +30,27 @@ type driven struct {
 func (d *driven) Names() []string { return d.prober.Names() }
 
 func (d *driven) Probe(ctx context.Context, name string) error {
+	return d.run(func() error { return d.prober.Probe(ctx, name) })
+}
+
+func (d *driven) run(ask func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var err error
 	done := false
-	d.process.Go("probe", func() { err = d.prober.Probe(ctx, name); done = true })
+	d.process.Go("probe", func() { err = ask(); done = true })
 	if failed := d.world.RunUntil(d.world.Elapsed()+time.Hour, func() bool { return done }); failed != nil {
 		return failed
 	}
 	return err
+}
+
+func (d *driven) Targets(ctx context.Context, name string) ([]guard.Target, error) {
+	return d.prober.Targets(ctx, name)
+}
+
+func (d *driven) Ask(ctx context.Context, name string, groups [][]netip.Addr) error {
+	return d.run(func() error { return d.prober.Ask(ctx, name, groups) })
 }
 
 func (d *driven) pass(duration time.Duration) {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/guard"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
@@ -61,11 +61,15 @@ func (p *Prober) Names() []string {
 
 // Probe implements probe.Prober.
 func (p *Prober) Probe(ctx context.Context, name string) error {
+	return p.call(ctx, name, func() error { return p.honest(ctx, name) })
+}
+
+func (p *Prober) call(ctx context.Context, name string, honest func() error) error {
 	err := ctx.Err()
 	if err == nil {
 		var said error
 		err = p.process.Call(ctx, "probe", "probe", name, func() error {
-			said = p.whimsical(ctx, name)
+			said = p.whimsical(ctx, name, honest)
 			return said
 		})
 		if said != nil && ctx.Err() != nil {
@@ -81,7 +85,7 @@ func (p *Prober) Probe(ctx context.Context, name string) error {
 // errDeceived is what a probe says that lies.
 var errDeceived = errors.New("no answer, says a probe that lies")
 
-func (p *Prober) whimsical(ctx context.Context, name string) error {
+func (p *Prober) whimsical(ctx context.Context, name string, honest func() error) error {
 	whim := p.network.whim(p.station.Name(), name)
 	if whim.Slow > 0 && !p.process.Clock().Wait(ctx, nil, whim.Slow) {
 		return ctx.Err()
@@ -92,7 +96,7 @@ func (p *Prober) whimsical(ctx context.Context, name string) error {
 		}
 		return errDeceived
 	}
-	return p.honest(ctx, name)
+	return honest()
 }
 
 func (p *Prober) honest(ctx context.Context, name string) error {
@@ -131,6 +135,10 @@ func (p *Prober) defaultGateway(ctx context.Context) error {
 	if len(gateways) == 0 {
 		return errors.New("the main routing table has no default gateway")
 	}
+	return p.pings(ctx, guard.Addresses(gateways))
+}
+
+func (p *Prober) pings(ctx context.Context, gateways []netip.Addr) error {
 	budget := p.budget(ctx)
 	return p.firstOf(ctx, pingAgain, gateways, func(gateway netip.Addr) *Cut { return p.ping(gateway) },
 		func(gateway netip.Addr, cut *Cut) error {
@@ -141,9 +149,9 @@ func (p *Prober) defaultGateway(ctx context.Context) error {
 		})
 }
 
-// gateways are those of the default routes of the main table, sorted.
-func (p *Prober) gateways() []netip.Addr {
-	var found []netip.Addr
+// gateways are those of the default routes of the main table.
+func (p *Prober) gateways() []guard.Target {
+	var found []guard.Target
 	for _, r := range p.station.Stack().Routes {
 		if r.table() != Main || r.Destination.Bits() != 0 || !r.Gateway.IsValid() || r.Rejects {
 			continue
@@ -152,10 +160,47 @@ func (p *Prober) gateways() []netip.Addr {
 		if gateway.Is6() && gateway.IsLinkLocalUnicast() {
 			gateway = gateway.WithZone(r.Link)
 		}
-		found = append(found, gateway)
+		found = append(found, guard.Target{Address: gateway, Interface: r.Link, Metric: r.Metric})
 	}
-	slices.SortFunc(found, netip.Addr.Compare)
-	return slices.Compact(found)
+	return found
+}
+
+// Targets implements probe.Prober.
+func (p *Prober) Targets(_ context.Context, name string) ([]guard.Target, error) {
+	switch name {
+	case probe.DefaultGateway:
+		return p.gateways(), nil
+	case probe.DNS:
+		var found []guard.Target
+		for _, server := range p.nameServers() {
+			found = append(found, guard.Target{Address: server})
+		}
+		return found, nil
+	}
+	return nil, nil
+}
+
+// Ask implements probe.Prober.
+func (p *Prober) Ask(ctx context.Context, name string, groups [][]netip.Addr) error {
+	return p.call(ctx, name, func() error { return p.askGroups(ctx, name, groups) })
+}
+
+// askGroups asks one group after the other: time stands still while a target is asked that answers, and those
+// that do not answer have all what is left.
+func (p *Prober) askGroups(ctx context.Context, name string, groups [][]netip.Addr) error {
+	var failures []error
+	for _, group := range groups {
+		switch name {
+		case probe.DefaultGateway:
+			failures = append(failures, p.pings(ctx, group))
+		case probe.DNS:
+			_, err := p.lookUpAt(ctx, group, probe.DefaultDNSHost)
+			failures = append(failures, err)
+		default:
+			return errors.New("it has no targets")
+		}
+	}
+	return errors.Join(failures...)
 }
 
 // ping tries once.

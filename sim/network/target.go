@@ -94,15 +94,25 @@ func (p *Prober) resolves(ctx context.Context, host string) error {
 
 // lookUp asks the station's name servers for a name until one of them has it.
 func (p *Prober) lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
+	servers := p.nameServers()
+	if len(servers) == 0 {
+		return nil, errors.New("the host has no name server")
+	}
+	return p.lookUpAt(ctx, servers, host)
+}
+
+// nameServers of the station, each once.
+func (p *Prober) nameServers() []netip.Addr {
 	var servers []netip.Addr
 	for _, s := range p.station.Stack().NameServers {
 		if s = s.Unmap(); !slices.Contains(servers, s) {
 			servers = append(servers, s)
 		}
 	}
-	if len(servers) == 0 {
-		return nil, errors.New("the host has no name server")
-	}
+	return servers
+}
+
+func (p *Prober) lookUpAt(ctx context.Context, servers []netip.Addr, host string) ([]netip.Addr, error) {
 	var found []netip.Addr
 	budget := p.budget(ctx)
 	err := p.firstOf(ctx, dnsAgain, servers, func(server netip.Addr) (cut *Cut) {

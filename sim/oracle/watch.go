@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -200,6 +201,13 @@ type watchedProber struct {
 func (b watchedProber) Probe(ctx context.Context, name string) error {
 	began := b.now()
 	err := b.Prober.Probe(ctx, name)
+	b.tell(Probed{name, err, began})
+	return err
+}
+
+func (b watchedProber) Ask(ctx context.Context, name string, groups [][]netip.Addr) error {
+	began := b.now()
+	err := b.Prober.Ask(ctx, name, groups)
 	b.tell(Probed{name, err, began})
 	return err
 }

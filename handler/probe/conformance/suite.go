@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 	t.Run("an unknown probe, and one without a target that makes sense, fail", func(t *testing.T) { unknown(t, open(t)) })
 	t.Run("every probe passes on a live target", func(t *testing.T) { live(t, open(t)) })
 	t.Run("no probe passes after its context ended", func(t *testing.T) { ended(t, open(t)) })
+	t.Run("each target of a default probe is asked by its address, and one that nobody has fails", func(t *testing.T) { targets(t, open(t)) })
 	for _, name := range all {
 		t.Run(name+" fails on a dead target and passes on the mended one", func(t *testing.T) { dead(t, open(t), name) })
 	}
@@ -78,6 +80,43 @@ func unknown(t *testing.T, s Subject) {
 func live(t *testing.T, s Subject) {
 	for _, name := range s.all() {
 		eventually(t, s, name)
+	}
+}
+
+// nobody has this address.
+var nobody = netip.MustParseAddr("192.0.2.250")
+
+func targets(t *testing.T, s Subject) {
+	asked := 0
+	for _, name := range s.Prober.Names() {
+		eventually(t, s, name)
+		found, err := s.Prober.Targets(t.Context(), name)
+		if err != nil || len(found) == 0 {
+			continue
+		}
+		asked++
+		ask := func(groups ...[]netip.Addr) error {
+			ctx, cancel := deadline.After(t.Context(), s.Clock, attempt)
+			defer cancel()
+			return s.Prober.Ask(ctx, name, groups)
+		}
+		first := found[0].Address
+		if err := ask([]netip.Addr{first}); err != nil {
+			t.Errorf("%s at %s: %v", name, first, err)
+		}
+		if err := ask([]netip.Addr{nobody, first}); err != nil {
+			t.Errorf("%s at one of two: %v", name, err)
+		}
+		err = ask([]netip.Addr{first}, []netip.Addr{nobody})
+		if err == nil || !strings.HasPrefix(err.Error(), name+": "+nobody.String()) || strings.ContainsAny(err.Error(), "\n\r") {
+			t.Errorf("%s at each of two: %v", name, err)
+		}
+	}
+	if asked == 0 {
+		t.Skip("no default probe has targets")
+	}
+	if err := s.Prober.Ask(t.Context(), "no-such-probe", [][]netip.Addr{{nobody}}); err == nil {
+		t.Error("an unknown probe has targets")
 	}
 }
 
