@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"math"
 	"net/netip"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,10 +36,14 @@ func (nobody) Live(_ *world.Process, _ string, r client.Reader) client.Reader   
 func (nobody) Agent(*world.Process, *agent.Options)                             {}
 
 // Reaches tells whether the node reaches what one of the default probes is about:
-// the API server, or one of its default gateways.
+// the API server, or one of its default gateways; with a family after the name, those
+// that this family's packets take.
 func (n *Node) Reaches(about string) bool {
 	if about == probe.APIServer {
 		return n.reachesAPI()
+	}
+	if _, family, one := strings.Cut(about, " "); one {
+		return n.reachesBy(family == "ipv6")
 	}
 	for _, r := range n.Host.Routes() {
 		if r.IsDefault() && r.Via.IsValid() && r.Table == host.MainTable && n.reaches(r.Via) {
@@ -45,6 +51,20 @@ func (n *Node) Reaches(about string) bool {
 		}
 	}
 	return false
+}
+
+// reachesBy tells whether the default gateways of the least metric answer.
+func (n *Node) reachesBy(ipv6 bool) bool {
+	least, reached := math.MaxInt, false
+	for _, r := range n.Host.Routes() {
+		if !r.IsDefault() || !r.Via.IsValid() || r.Table != host.MainTable || r.Via.Is6() != ipv6 || r.Metric > least {
+			continue
+		}
+		answers := n.reaches(r.Via)
+		reached = answers && (reached || r.Metric < least)
+		least = r.Metric
+	}
+	return reached
 }
 
 func (n *Node) reaches(a netip.Addr) bool { return n.cluster.Network.Reaches(n.station, a) == nil }

@@ -243,6 +243,9 @@ func (n *Node) before(f *Facts, e Event) {
 		for _, target := range targets {
 			n.asked.Reached[target] = f.Reaches(n.Name, target)
 		}
+		for _, family := range bothFamilies() {
+			n.asked.Reached[gatewayOf(family)] = f.Reaches(n.Name, gatewayOf(family))
+		}
 	case CheckpointMade:
 		if t := n.asked; t != nil && what.Owner == t.Process.Name {
 			t.Made, t.Checkpoint, n.asked, n.Trial = e.At, what.ID, nil, t
