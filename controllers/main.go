@@ -70,6 +70,7 @@ type options struct {
 	protected      []string
 	elect          bool
 	electNamespace string
+	nodeGrace      time.Duration
 	metricsAddr    string
 	metricsOpen    bool
 	pprofAddr      string
@@ -135,6 +136,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.protected, "protected-interfaces", desired.DefaultProtected(), "with --mode centralized: patterns of the names of interfaces that belong to other owners: no policy may take one")
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
+	flags.DurationVar(&o.nodeGrace, "node-grace", rollout.DefaultGrace, "how long a node may be without a handler until policies no longer wait for it, and how long one that died in the middle of a change keeps its slot")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics, over HTTPS and for callers who may get /metrics; 0 turns it off")
 	flags.BoolVar(&o.metricsOpen, "metrics-open", false, "serve metrics over HTTP and to everybody")
 	flags.StringVar(&o.pprofAddr, "pprof-bind-address", "0", "address for profiles, for everybody who reaches it; 0 turns it off")
@@ -157,6 +159,8 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: --protected-interfaces: %w", errUsage, desired.CheckProtected(o.protected))
 	case o.output != "" && (o.output != outputJSON || !o.once):
 		return fmt.Errorf("%w: --output %q: there is json, with --once", errUsage, o.output)
+	case o.nodeGrace <= 0:
+		return fmt.Errorf("%w: --node-grace %s: want more than 0", errUsage, o.nodeGrace)
 	case o.elect && o.electNamespace == "":
 		return fmt.Errorf("%w: --leader-election-namespace is empty; name one, or give --leader-elect=false", errUsage)
 	}

@@ -26,7 +26,7 @@ func cacheOptions(mode string) cache.Options {
 
 func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	wall := clock.RealClock{}
-	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), wall).SetupWithManager(ctx, mgr); err != nil {
+	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), wall, o.nodeGrace).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("adding the rollout controller: %w", err)
 	}
 	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {

@@ -110,6 +110,10 @@ func (p *players) turn(ctx context.Context, policy *v1.NodeNetworkConfigurationP
 	case !selects:
 		return nil
 	case enactment == nil:
+		state := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}
+		if err := p.api.Create(ctx, state); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
 		return p.api.Create(ctx, newEnactment(policy, node))
 	}
 	generation := policy.Generation

@@ -143,6 +143,11 @@ type PolicyCounts struct {
 	Aborted     int32 `json:"aborted"`
 	// NotReady nodes match but are left out because they are not Ready.
 	NotReady int32 `json:"notReady"`
+	// NotManaged nodes match and nobody manages them: no handler has ever reported
+	// them, or spec.managed of their NodeNetworkState is false. Nothing waits for
+	// them.
+	// +optional
+	NotManaged int32 `json:"notManaged,omitempty"`
 	// Planned nodes have a plan of the current generation (mode Plan).
 	// +optional
 	Planned int32 `json:"planned,omitempty"`

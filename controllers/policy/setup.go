@@ -56,7 +56,7 @@ func CacheOptions(node string) cache.Options {
 	return options
 }
 
-// withoutLoad leaves of a Node's status whether it is Ready: the rest, images
+// withoutLoad leaves of a Node's status whether it is Ready, and since when: the rest, images
 // above all, is many times as large as what is needed.
 func withoutLoad(object any) (any, error) {
 	node, ok := object.(*corev1.Node)
@@ -66,7 +66,7 @@ func withoutLoad(object any) (any, error) {
 	var ready []corev1.NodeCondition
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
-			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status})
+			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
 		}
 	}
 	node.ManagedFields, node.Status = nil, corev1.NodeStatus{Conditions: ready}

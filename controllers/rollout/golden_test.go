@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -114,6 +115,7 @@ func TestTranscripts(t *testing.T) {
 		},
 	}
 	maps.Copy(tests, stepByStep(turns))
+	maps.Copy(tests, withoutAnswer(turns))
 	for name, play := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld("50%", three...)
@@ -255,6 +257,86 @@ func stepByStep(turns func(*world, ...string)) map[string]func(*world) {
 			w.say("spec.mode is removed")
 			w.plan()
 			turns(w, one, one)
+			w.plan()
+		},
+	}
+}
+
+// withoutAnswer are the rollouts over nodes that cannot answer.
+func withoutAnswer(turns func(*world, ...string)) map[string]func(*world) {
+	const one, two, last = "node1", "node2", "node3"
+	dies := func(w *world, nodes ...string) {
+		for _, node := range nodes {
+			w.say("%s dies", node)
+			w.ready(node, false)
+		}
+	}
+	pass := func(w *world, span time.Duration) {
+		w.say("%v go by", span)
+		w.now = w.now.Add(span)
+	}
+	oneByOne := func(w *world) {
+		w.say("spec.maxUnavailable: 1")
+		w.policy.Spec.MaxUnavailable = new(intstr.FromInt32(1))
+	}
+	return map[string]func(*world){
+		"a node dies in the middle of it and returns": func(w *world) {
+			oneByOne(w)
+			turns(w, one, two, last)
+			w.plan()
+			turns(w, one)
+			dies(w, one)
+			w.plan()
+			pass(w, DefaultGrace)
+			w.plan()
+			turns(w, two, two)
+			w.plan()
+			turns(w, last, last)
+			w.plan()
+			w.say("node1 is Ready again")
+			w.ready(one, true)
+			w.plan()
+			turns(w, one)
+			w.plan()
+		},
+		"two nodes die in the middle of it": func(w *world) {
+			oneByOne(w)
+			turns(w, one, two, last)
+			w.plan()
+			turns(w, one)
+			dies(w, one)
+			pass(w, DefaultGrace)
+			w.plan()
+			turns(w, two)
+			dies(w, two)
+			pass(w, DefaultGrace)
+			w.plan()
+			turns(w, last)
+			w.say("node2 is Ready again")
+			w.ready(two, true)
+			turns(w, two)
+			w.plan()
+			turns(w, last)
+		},
+		"a handler that never comes": func(w *world) {
+			w.say("node3 has no handler")
+			w.host(last).Unreported, w.host(last).Created = true, w.now
+			turns(w, one, two)
+			w.plan()
+			turns(w, one, one, two, two)
+			w.plan()
+			pass(w, DefaultGrace)
+			w.plan()
+			w.edit()
+			turns(w, one, two)
+			w.plan()
+			turns(w, one, one, two, two)
+			w.plan()
+			w.say("node3 has a handler")
+			w.host(last).Unreported = false
+			turns(w, last)
+			w.plan()
+			turns(w, last, last)
 			w.plan()
 		},
 	}

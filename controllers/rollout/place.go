@@ -59,6 +59,12 @@ type place struct {
 	// cause is how it failed, where it does; retries: it is tried again by itself.
 	cause   string
 	retries bool
+	// setAside: the enactment tells that nobody manages the node.
+	setAside bool
+	// unmanaged: nobody manages the node, and it is not in the middle of anything.
+	unmanaged bool
+	// lost: it was granted, and has not been Ready for so long that it died.
+	lost bool
 	// matchless: spec.match selects no interface there.
 	matchless bool
 	// plan of the node in mode Plan.
@@ -70,7 +76,7 @@ func (p place) holds() bool {
 	if p.phase == available {
 		return p.Matches && p.soak > 0
 	}
-	return p.Matches && p.approved && !p.unchanged
+	return p.Matches && p.approved && !p.unchanged && !p.lost
 }
 
 // leaves with a grant of the policy's generation: the policy no longer selects the
@@ -104,13 +110,13 @@ func (p place) again() string {
 // policy is not finished while a node is in the middle of it.
 func (p place) ignored() bool { return p.Matches && !p.Ready && !p.holds() && p.phase != failing }
 
-func (p place) absent() bool { return p.Matches && p.Ready && !p.enacted }
+func (p place) absent() bool { return p.Matches && p.Ready && !p.enacted && !p.unmanaged }
 
 func (p place) mayBeWritten() bool { return p.Matches && p.enacted }
 
 // mayBegin: the node could be granted the generation.
 func (p place) mayBegin() bool {
-	return p.mayBeWritten() && p.Ready && (p.phase == waiting || p.phase == aborted)
+	return p.mayBeWritten() && p.Ready && !p.unmanaged && !p.Unreported && (p.phase == waiting || p.phase == aborted)
 }
 
 // silent: the node has an older generation, and has not told how this one comes
@@ -120,7 +126,7 @@ func (p place) silent() bool {
 }
 
 // failsAsCanary leaves out the nodes that failed without being granted.
-func (p place) failsAsCanary() bool { return p.fails() && p.approved }
+func (p place) failsAsCanary() bool { return p.fails() && p.approved || p.lost }
 
 // fails until it has succeeded: while a failed node tries again, nobody else is
 // let go on, only to be stopped again.
@@ -177,6 +183,7 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 	}
 	generation := policy.Generation
 	p.readRendering(enactment, generation)
+	p.setAside = desired.SetAside(enactment)
 	p.cause = desired.CauseOf(enactment)
 	p.retries = enactment.Status.Retry != nil && enactment.Status.Retry.After != nil
 	p.matchless = len(policy.Spec.Match) > 0 && len(enactment.Status.MatchedInterfaces) == 0

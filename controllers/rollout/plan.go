@@ -18,6 +18,11 @@ type Node struct {
 	Ready bool
 	// Matches: the policy selects the node.
 	Matches bool
+	// Since is when Ready changed last, and Created when the node joined; zero where
+	// that is not known.
+	Since, Created time.Time
+	// Unreported: there is no NodeNetworkState of it, so no handler has spoken there.
+	Unreported bool
 }
 
 // Input is everything that a plan depends on. Plan changes nothing in it.
@@ -36,8 +41,14 @@ type Input struct {
 	// Refused says why nodes cannot be selected at all, in one line; empty
 	// when they can.
 	Refused string
-	// Now is used for the times in conditions, and decides one thing: which
-	// nodes have been configured for spec.rollout.soakSeconds.
+	// Installed is when the cluster's first handler spoke: the age of the oldest
+	// NodeNetworkState, zero for none.
+	Installed time.Time
+	// Grace is how long a node may be without a handler until nobody waits for it, and
+	// how long one that died in the middle of the change keeps its slot.
+	Grace time.Duration
+	// Now is used for the times in conditions, and decides which nodes have been
+	// configured for spec.rollout.soakSeconds, and whose Grace is over.
 	Now metav1.Time
 }
 
@@ -93,7 +104,8 @@ func Plan(in Input) Output {
 		return p.out
 	}
 	p.places = placesOf(in)
-	limit, err := maxUnavailable(in.Policy, p.countMatching())
+	p.look()
+	limit, err := maxUnavailable(in.Policy, p.countTakingPart())
 	switch {
 	case in.Refused != "":
 		p.refuse(in.Refused)
@@ -143,9 +155,13 @@ func (p *planning) decide() {
 	p.steps = p.findSteps()
 	p.grantUnchanged()
 	failing, canaries := p.names(place.fails), p.names(place.failsAsCanary)
+	lost := p.names(place.isLost)
+	bad := slices.Concat(failing, lost)
 	switch {
 	case len(failing) >= p.limit:
 		p.abortRest(fmt.Sprintf("%d of at most %d unavailable nodes fail: %s", len(failing), p.limit, list(failing)))
+	case len(bad) >= max(p.limit, leastLost):
+		p.abortRest(fmt.Sprintf("%d of at most %d unavailable nodes fail or died in the middle of it: %s", len(bad), p.limit, list(bad)))
 	case p.steps.first && len(canaries) > 0:
 		p.abortRest(fmt.Sprintf("%d of %d canary nodes fail: %s", len(canaries), p.steps.canaries, list(canaries)))
 	default:
@@ -160,7 +176,7 @@ func (p *planning) abortRest(reason string) {
 	before := len(p.names(isAborted))
 	for i := range p.places {
 		place := &p.places[i]
-		if !place.mayBeWritten() || place.phase != waiting {
+		if !place.mayBeWritten() || place.phase != waiting || place.unmanaged {
 			continue
 		}
 		place.phase = aborted
@@ -211,6 +227,9 @@ func (p *planning) grant(place *place, hash string) {
 // are changing already come first: they occupy a slot anyway.
 func (p *planning) grantNext(failing int) {
 	occupied, holders, room := len(p.names(place.occupies)), len(p.names(place.holds))+len(p.names(place.leaves)), p.steps.room
+	if kept := len(p.names(place.isLost)) - 1; kept > 0 { // Only the first of them gave it back.
+		occupied, holders = occupied+kept, holders+kept
+	}
 	var wait []string
 	for _, i := range p.candidates() {
 		place := &p.places[i]
@@ -286,6 +305,12 @@ func (p *planning) unabort(failing int) {
 func (p *planning) noteNotReady() {
 	if left := p.names(place.ignored); len(left) > 0 {
 		p.note("leave out %s: not Ready", list(left))
+	}
+	if unmanaged := p.names(place.isUnmanaged); len(unmanaged) > 0 {
+		p.note("leave out %s: not managed", list(unmanaged))
+	}
+	if lost := p.names(place.isLost); len(lost) > 0 {
+		p.note("do not wait for %s: not Ready for %v, since it was in the middle of the change", list(lost), p.patience())
 	}
 	if absent := p.names(place.absent); len(absent) > 0 {
 		p.note("wait for the enactment of %s", list(absent))

@@ -19,6 +19,10 @@ const generation = 3
 type on struct {
 	name     string
 	notReady bool
+	// changed is for how long the node has been Ready or not, joined for how long it is
+	// there; unreported: no handler has spoken there.
+	changed, joined time.Duration
+	unreported      bool
 	// elsewhere: the node no longer matches.
 	elsewhere bool
 	// gone: the node is deleted, its enactment not yet.
@@ -75,11 +79,16 @@ func inputOf(limit intstr.IntOrString, nodes []on) Input {
 			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "this", Generation: generation},
 			Spec:       v1.NodeNetworkConfigurationPolicySpec{MaxUnavailable: &limit, DesiredState: v1.NewState([]byte(`{"hostname":{"config":"a"}}`))},
 		},
-		Now: metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
+		Now:       metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
+		Grace:     10 * time.Minute,
+		Installed: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	for _, o := range nodes {
 		if !o.gone {
-			in.Nodes = append(in.Nodes, Node{Name: o.name, Ready: !o.notReady, Matches: !o.elsewhere})
+			in.Nodes = append(in.Nodes, Node{
+				Name: o.name, Ready: !o.notReady, Matches: !o.elsewhere, Unreported: o.unreported,
+				Since: in.Now.Add(-o.changed), Created: in.Now.Add(-o.joined),
+			})
 		}
 		if !o.bare {
 			in.Enactments = append(in.Enactments, o.enactment())

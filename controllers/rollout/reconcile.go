@@ -26,6 +26,10 @@ import (
 // API server one status a second and not one for each step of each node.
 const statusPause = time.Second
 
+// DefaultGrace is long enough for a node that joins to get its handler, and for one
+// that goes down to boot.
+const DefaultGrace = 10 * time.Minute
+
 // staleRetry is when to plan again after the status was not written since the
 // policy had changed meanwhile.
 const staleRetry = 200 * time.Millisecond
@@ -39,6 +43,7 @@ type Reconciler struct {
 	live   client.Reader
 	events events.EventRecorder
 	clock  clock.PassiveClock
+	grace  time.Duration
 	// indexed: the cache lists enactments by policy.
 	indexed bool
 	seen    caughtUp
@@ -47,9 +52,10 @@ type Reconciler struct {
 
 // New returns a Reconciler. The client must read its own writes: a cache that
 // does not have the last grant yet would let one too many be made. (A manager's
-// client does with EnableReadYourWritesConsistency.) live reads past the cache.
-func New(client client.Client, live client.Reader, events events.EventRecorder, clock clock.PassiveClock) *Reconciler {
-	return &Reconciler{client: client, live: live, events: events, clock: clock}
+// client does with EnableReadYourWritesConsistency.) live reads past the cache. grace
+// is how long a node may be without an answer (Input.Grace).
+func New(client client.Client, live client.Reader, events events.EventRecorder, clock clock.PassiveClock, grace time.Duration) *Reconciler {
+	return &Reconciler{client: client, live: live, events: events, clock: clock, grace: grace}
 }
 
 // Reconcile gathers, plans and writes. The request names a policy.
@@ -121,13 +127,36 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 		log.FromContext(ctx).Info("Enactment is ignored: its name is that of another node than its owner", "enactment", e.Name)
 		return true
 	})
-	in := Input{Policy: policy, Enactments: believed, Now: metav1.NewTime(r.clock.Now())}
+	in := Input{Policy: policy, Enactments: believed, Grace: r.grace, Now: metav1.NewTime(r.clock.Now())}
 	in.Unsure = r.unsure.nodes(policy.UID, r.clock.Now())
-	in.addNodes(nodes.Items)
+	reported, err := r.reported(ctx, &in)
+	if err != nil {
+		return Input{}, err
+	}
+	in.addNodes(nodes.Items, reported)
 	return in, nil
 }
 
-func (in *Input) addNodes(nodes []corev1.Node) {
+// reported are the nodes with a NodeNetworkState. Of these only the metadata is read,
+// which is all that the cache has.
+func (r *Reconciler) reported(ctx context.Context, in *Input) (map[string]bool, error) {
+	states := &metav1.PartialObjectMetadataList{}
+	states.SetGroupVersionKind(v1.GroupVersion.WithKind("NodeNetworkStateList"))
+	if err := r.client.List(ctx, states, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the NodeNetworkStates: %w", err)
+	}
+	reported := make(map[string]bool, len(states.Items))
+	for i := range states.Items {
+		state := &states.Items[i]
+		reported[state.Name] = true
+		if created := state.CreationTimestamp.Time; in.Installed.IsZero() || created.Before(in.Installed) {
+			in.Installed = created
+		}
+	}
+	return reported, nil
+}
+
+func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool) {
 	enacted := make(map[string]bool, len(in.Enactments))
 	for i := range in.Enactments {
 		enacted[nodeOf(&in.Enactments[i], in.Policy)] = true
@@ -139,7 +168,10 @@ func (in *Input) addNodes(nodes []corev1.Node) {
 			in.Refused = err.Error()
 		}
 		if matches || enacted[node.Name] {
-			in.Nodes = append(in.Nodes, Node{Name: node.Name, Ready: isReady(node), Matches: matches})
+			in.Nodes = append(in.Nodes, Node{
+				Name: node.Name, Ready: isReady(node), Matches: matches, Since: readySince(node),
+				Created: node.CreationTimestamp.Time, Unreported: !reported[node.Name],
+			})
 		}
 	}
 }
@@ -151,6 +183,16 @@ func isReady(node *corev1.Node) bool {
 		}
 	}
 	return false
+}
+
+// readySince is when Ready became what it is.
+func readySince(node *corev1.Node) time.Time {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
 }
 
 func tell(ctx context.Context, out Output) {

@@ -51,6 +51,9 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 		objects = append(objects, &in.Enactments[i])
 	}
 	for _, node := range in.Nodes {
+		if !node.Unreported {
+			objects = append(objects, &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node.Name}})
+		}
 		objects = append(objects, &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: node.Name},
 			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
@@ -71,7 +74,7 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 				return c.SubResource(name).Patch(ctx, object, patch, options...)
 			},
 		}).Build()
-	s.reconciler = New(s.api, s.api, events.NewFakeRecorder(10), s.clock)
+	s.reconciler = New(s.api, s.api, events.NewFakeRecorder(10), s.clock, DefaultGrace)
 	return s
 }
 
@@ -84,6 +87,25 @@ func (s *stage) reconcile() ([]string, time.Duration) {
 		s.Fatal(err)
 	}
 	return s.writes, result.RequeueAfter
+}
+
+// TestAFirstReportAsksForATurn: a node without a NodeNetworkState is not granted
+// anything, and with its first one it takes part.
+func TestAFirstReportAsksForATurn(t *testing.T) {
+	s := newStage(t, 1, on{name: "a", unreported: true})
+	s.expect([]string{"p status"}, 0)
+	state := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	if err := s.api.Create(t.Context(), state); err != nil {
+		t.Fatal(err)
+	}
+	if asked := s.reconciler.policiesOfState(t.Context(), state); len(asked) != 1 || asked[0].Name != "p" {
+		t.Errorf("its first report asks for turns of %v", asked)
+	}
+	if stateChanges().Update(event.UpdateEvent{ObjectOld: state, ObjectNew: state}) {
+		t.Error("each report asks for a turn")
+	}
+	s.clock.Step(statusPause)
+	s.expect([]string{`a.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
 }
 
 func (s *stage) report(node string, is v1.ConditionType) {
@@ -322,6 +344,14 @@ func TestOnlyChangesThatAPlanDependsOnCauseOne(t *testing.T) {
 			}), enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
 				e.Status.Committed = &v1.CommittedPolicy{Generation: 1, Priority: 1}
 			}), false,
+		},
+		"that somebody manages its node again does": {
+			enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+				e.Status.Conditions = on{setAside: true}.enactment().Status.Conditions
+			}), enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+				e.Status.Conditions = on{setAside: true}.enactment().Status.Conditions
+				e.Status.Conditions[0].Message = "Waiting for progressing nodes to finish"
+			}), true,
 		},
 		"an enactment's plan does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
 			e.Status.Plan = &v1.EnactmentPlan{Hash: "x"}

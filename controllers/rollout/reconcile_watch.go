@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,6 +46,7 @@ func (r *Reconciler) Controller() watch.Controller {
 			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: predicate.GenerationChangedPredicate{}, Handler: &handler.EnqueueRequestForObject{}},
 			{Object: &v1.NodeNetworkConfigurationEnactment{}, Predicate: enactmentChanges(), Handler: handler.EnqueueRequestsFromMapFunc(policyOf)},
 			{Object: &corev1.Node{}, Predicate: nodeChanges(), Handler: r.turnsOfNodes()},
+			{Object: stateMetadata(), Predicate: stateChanges(), Handler: handler.EnqueueRequestsFromMapFunc(r.policiesOfState)},
 		},
 	}
 }
@@ -64,6 +66,12 @@ func Cached() map[client.Object]cache.ByObject {
 			if node, ok := object.(*corev1.Node); ok {
 				node.ManagedFields, node.Annotations = nil, nil
 				node.Status = corev1.NodeStatus{Conditions: readyOnly(node.Status.Conditions)}
+			}
+			return object, nil
+		}},
+		stateMetadata(): {Transform: func(object any) (any, error) {
+			if state, ok := object.(*metav1.PartialObjectMetadata); ok {
+				state.ManagedFields, state.Annotations, state.Labels, state.OwnerReferences = nil, nil, nil, nil
 			}
 			return object, nil
 		}},
@@ -91,10 +99,35 @@ func readOnly(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkC
 func readyOnly(conditions []corev1.NodeCondition) []corev1.NodeCondition {
 	for _, condition := range conditions {
 		if condition.Type == corev1.NodeReady {
-			return []corev1.NodeCondition{{Type: condition.Type, Status: condition.Status}}
+			return []corev1.NodeCondition{{Type: condition.Type, Status: condition.Status, LastTransitionTime: condition.LastTransitionTime}}
 		}
 	}
 	return nil
+}
+
+// stateMetadata is a NodeNetworkState of which only the metadata is asked for: a
+// report is large, and whether there is one is all that a plan wants to know.
+func stateMetadata() *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(v1.GroupVersion.WithKind("NodeNetworkState"))
+	return object
+}
+
+// stateChanges lets through that a node's first report is there, or is gone.
+func stateChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+// policiesOfState are the policies that select the node of a NodeNetworkState.
+func (r *Reconciler) policiesOfState(ctx context.Context, state client.Object) []reconcile.Request {
+	node := &corev1.Node{}
+	if err := r.client.Get(ctx, client.ObjectKey{Name: state.GetName()}, node); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			log.FromContext(ctx).Error(err, "Reading the node of a NodeNetworkState", "node", state.GetName())
+		}
+		return nil // The Node's own event comes, or has come.
+	}
+	return r.policiesFor(ctx, node)
 }
 
 func policyOf(_ context.Context, enactment client.Object) []reconcile.Request {
@@ -145,7 +178,8 @@ func enactmentChanges() predicate.Predicate {
 		before, okBefore := e.ObjectOld.(*v1.NodeNetworkConfigurationEnactment)
 		after, okAfter := e.ObjectNew.(*v1.NodeNetworkConfigurationEnactment)
 		if !okBefore || !okAfter || before.UID != after.UID || before.Spec != after.Spec ||
-			before.Status.PolicyGeneration != after.Status.PolicyGeneration || before.Status.Hash != after.Status.Hash {
+			before.Status.PolicyGeneration != after.Status.PolicyGeneration || before.Status.Hash != after.Status.Hash ||
+			desired.SetAside(before) != desired.SetAside(after) {
 			return true
 		}
 		then, now := readOnly(before.Status), readOnly(after.Status)

@@ -35,6 +35,8 @@ type simulation struct {
 	// shrinks: nodes may go, which makes a percentage smaller.
 	shrinks bool
 	joined  int
+	// returned is how many nodes may be changing beside those that have a slot.
+	returned int
 	// edits that changed nothing but the rollout, by generation.
 	same map[int64]int64
 	// wrong is the first plan that broke a rule.
@@ -126,7 +128,7 @@ func (s *simulation) run() error {
 			quiet = 0
 		}
 		open, limit := s.openTransactions(), s.limit()
-		if len(open) > limit && len(open) > before {
+		if len(open) > limit+s.returned && len(open) > before {
 			return fmt.Errorf("%d transactions are open, at most %d may be: %s", len(open), limit, strings.Join(open, ", "))
 		}
 	}
@@ -151,17 +153,29 @@ func (s *simulation) step() bool {
 		}
 		h := s.hosts[s.random.IntN(len(s.hosts))]
 		// Without faults left every node comes back.
-		if s.disturbances == 0 && !h.Ready {
-			h.Ready = true
+		if s.disturbances == 0 {
+			s.ready(h.Name, true)
 		}
 		return s.turn(h.Name)
 	}
 }
 
 func (s *simulation) disturb() {
-	switch s.random.IntN(7) {
+	switch s.random.IntN(10) {
 	case 0:
 		s.edit()
+	case 7:
+		s.joined++
+		s.hosts = append(s.hosts, &host{Node: Node{Name: fmt.Sprintf("bare%02d", s.joined), Ready: true, Matches: true, Unreported: true, Created: s.now}})
+	case 8:
+		if h := s.anyHost(); h != nil && h.Unreported {
+			s.say("%s: its handler has come", h.Name)
+			h.Unreported = false
+		}
+	case 9:
+		s.say("a quarter of an hour goes by")
+		s.now = s.now.Add(15 * time.Minute)
+		s.returned = 1 // The first node that dies with a slot gives it back, and may return.
 	case 5:
 		s.editRollout(s.drawRollout())
 	case 6:
@@ -174,7 +188,7 @@ func (s *simulation) disturb() {
 		s.hosts = append(s.hosts, &host{Node: Node{Name: fmt.Sprintf("late%02d", s.joined), Ready: true, Matches: true}})
 	case 2:
 		if h := s.anyHost(); h != nil {
-			h.Ready = !h.Ready
+			s.ready(h.Name, !h.Ready)
 			s.say("%s: Ready=%v", h.Name, h.Ready)
 		}
 	case 3:
@@ -222,7 +236,7 @@ func (s *simulation) resume() bool {
 // checkedPlan plans and holds what is granted against the rules, which are
 // counted here once more on what the nodes have told.
 func (s *simulation) checkedPlan() Output {
-	var matching, done, begun, granted, busy, fresh int
+	var matching, unmanaged, done, begun, granted, busy, fresh int
 	rollout := s.policy.Spec.Rollout
 	if rollout == nil {
 		rollout = &v1.Rollout{}
@@ -238,6 +252,9 @@ func (s *simulation) checkedPlan() Output {
 			continue
 		}
 		matching++
+		if h.Unreported && s.now.Add(time.Second).Sub(h.Created) >= DefaultGrace {
+			unmanaged++
+		}
 		if e == nil {
 			continue
 		}
@@ -266,11 +283,11 @@ func (s *simulation) checkedPlan() Output {
 	}
 	canaries := 0
 	if rollout.Canary != nil {
-		canaries = min(int(*rollout.Canary), matching)
+		canaries = min(int(*rollout.Canary), matching-unmanaged)
 	}
 	switch {
 	case granted == 0 || s.wrong != nil:
-	case fresh > 0 && busy+fresh > s.limit():
+	case fresh > 0 && busy+fresh > s.limit()+s.returned:
 		s.wrong = fmt.Errorf("%d nodes are granted a slot, %d are changing or soak, and at most %d may", fresh, busy, s.limit())
 	case rollout.Paused:
 		s.wrong = fmt.Errorf("%d nodes are granted a slot while it is paused", granted)
@@ -297,6 +314,8 @@ func (s *simulation) ended() error {
 		for s.turn(h.Name) {
 		}
 	}
+	s.now = s.now.Add(DefaultGrace) // Whose handler never came is not waited for.
+	s.checkedPlan()
 	out := s.checkedPlan()
 	if s.wrong != nil {
 		return s.wrong

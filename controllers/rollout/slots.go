@@ -44,13 +44,13 @@ func maxUnavailable(policy *v1.NodeNetworkConfigurationPolicy, matching int) (in
 }
 
 func (p *planning) countMatching() int {
-	count := 0
-	for i := range p.places {
-		if p.places[i].Matches {
-			count++
-		}
-	}
-	return count
+	return len(p.names(func(p place) bool { return p.Matches }))
+}
+
+// countTakingPart leaves out the nodes that have no handler, or not yet, or that
+// nobody manages: a share of them would be a larger share of the others.
+func (p *planning) countTakingPart() int {
+	return len(p.names(func(p place) bool { return p.Matches && !p.unmanaged && !p.Unreported }))
 }
 
 // names of the places for which the condition holds.

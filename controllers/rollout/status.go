@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,7 +22,10 @@ const (
 	reviewable
 )
 
-const messageUnmatched = "Policy does not match any node"
+const (
+	messageUnmatched = "Policy does not match any node"
+	messageUnmanaged = "Policy does not match any node that is managed"
+)
 
 // row is a row of the table of policy conditions, which is the older
 // project's: people wait for its types and reasons.
@@ -85,6 +89,10 @@ func (p *planning) tally() tally {
 			continue
 		}
 		t.all++
+		if place.unmanaged {
+			t.NotManaged++
+			continue
+		}
 		ignored := place.ignored()
 		if ignored {
 			t.NotReady++
@@ -112,7 +120,9 @@ func (t *tally) count(phase phase, ignored bool) {
 		t.Planned++
 		finished = true
 	case working:
-		t.Progressing++
+		if !ignored {
+			t.Progressing++
+		}
 	case waiting:
 		if !ignored {
 			t.Pending++
@@ -128,6 +138,8 @@ func (p *planning) verdict(t tally) verdict {
 	switch {
 	case t.all == 0:
 		v.state, v.message = unmatched, messageUnmatched
+	case t.nobody():
+		v.state, v.message = unmatched, messageUnmanaged+left(t)
 	case t.Failing > 0 || t.Aborted > 0:
 		v.state, v.message = failed, fmt.Sprintf("%d/%d nodes failed to configure", t.Failing, t.all)
 		v.message += some(t.Aborted, ", %d nodes aborted configuration")
@@ -136,17 +148,19 @@ func (p *planning) verdict(t tally) verdict {
 		// Where no node is Ready and none was ever configured nothing has
 		// succeeded, although nothing is left to wait for.
 		v.state, v.message = progressing, fmt.Sprintf("Policy is progressing %d/%d nodes finished", t.finished, t.Matched)
-		v.message += some(t.Pending, ", %d pending") + notReady(t.NotReady)
-		v.goesOn = v1.ReasonConfigurationProgressing
+		v.message += some(t.Pending, ", %d pending") + left(t)
+		v.goesOn, v.detail = v1.ReasonConfigurationProgressing, p.lostCause()
 		if t.Pending > 0 {
 			v.goesOn, v.detail = p.held(t)
+			v.detail = cmp.Or(v.detail, p.lostCause())
 		}
 		if t.Pending > 0 && p.steps.hold != "" {
 			v.message += ": " + p.steps.hold
 		}
 	default:
 		v.state, v.message = success, v.nodes+" nodes successfully configured"
-		v.message += notReady(t.NotReady) + p.nothing()
+		v.message += left(t) + p.nothing()
+		v.detail = p.lostCause()
 	}
 	return v
 }
@@ -158,7 +172,13 @@ func some(count int32, format string) string {
 	return fmt.Sprintf(format, count)
 }
 
-func notReady(count int32) string { return some(count, ", %d nodes ignored due to NotReady state") }
+// left tells of the nodes that are left out.
+func left(t tally) string {
+	return some(t.NotReady, ", %d nodes ignored due to NotReady state") + some(t.NotManaged, ", %d not managed")
+}
+
+// nobody: all nodes that match are not managed.
+func (t tally) nobody() bool { return t.all > 0 && int(t.NotManaged) == t.all }
 
 // setStatus works out the status and what of it is new. The message stands on
 // the condition that is True.

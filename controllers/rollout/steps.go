@@ -35,7 +35,8 @@ func (p *planning) findSteps() steps {
 	}
 	done := len(p.names(place.done))
 	if rules.Canary != nil {
-		s.canaries = min(int(*rules.Canary), p.countMatching())
+		// A node whose handler is still to come may be one of them.
+		s.canaries = min(int(*rules.Canary), len(p.names(func(p place) bool { return p.Matches && !p.unmanaged })))
 		s.first = done < s.canaries
 	}
 	switch {
@@ -75,8 +76,8 @@ func (p *planning) requeue() {
 		return
 	}
 	for _, place := range p.places {
-		if place.has() && place.soak > 0 && (p.out.RequeueAfter == 0 || place.soak < p.out.RequeueAfter) {
-			p.out.RequeueAfter = place.soak
+		if place.has() && place.soak > 0 {
+			p.again(place.soak)
 		}
 	}
 }

@@ -8,14 +8,15 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
-// firstCause is the first node, by name, on which the policy fails, and why.
+// firstCause is the first node, by name, on which the policy fails, and why; where it
+// fails on none, the first that died in the middle of it.
 func (p *planning) firstCause() string {
 	for _, place := range p.places {
 		if isFailing(place) && place.cause != "" {
 			return place.Name + ": " + place.cause
 		}
 	}
-	return ""
+	return p.lostCause()
 }
 
 // retried tells of a failed policy that is not at its end: every node on which it

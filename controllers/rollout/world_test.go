@@ -39,7 +39,9 @@ type world struct {
 	// by default each generation is something else.
 	content func(node string, generation int64) string
 	now     time.Time
-	log     strings.Builder
+	// installed is when the first handler spoke.
+	installed time.Time
+	log       strings.Builder
 }
 
 func newWorld(maxUnavailable string, nodes ...string) *world {
@@ -54,6 +56,7 @@ func newWorld(maxUnavailable string, nodes ...string) *world {
 		content:    func(_ string, generation int64) string { return fmt.Sprint("state ", generation) },
 		now:        time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
+	w.installed = w.now
 	for _, name := range nodes {
 		w.hosts = append(w.hosts, &host{Node: Node{Name: name, Ready: true, Matches: true}})
 	}
@@ -83,7 +86,7 @@ func (w *world) hash(h *host) string {
 }
 
 func (w *world) input() Input {
-	in := Input{Policy: w.policy, Now: metav1.NewTime(w.now)}
+	in := Input{Policy: w.policy, Now: metav1.NewTime(w.now), Installed: w.installed, Grace: DefaultGrace}
 	for _, h := range w.hosts {
 		in.Nodes = append(in.Nodes, h.Node)
 	}
@@ -100,6 +103,14 @@ func mapKeys[V any](m map[string]V) func(func(string) bool) {
 				return
 			}
 		}
+	}
+}
+
+// ready sets the node's condition, as its kubelet and the node controller do.
+func (w *world) ready(name string, ready bool) {
+	h := w.host(name)
+	if h.Ready != ready {
+		h.Ready, h.Since = ready, w.now
 	}
 }
 
@@ -154,6 +165,8 @@ func (w *world) turn(name string) bool {
 	h, e := w.host(name), w.enactments[name]
 	generation := w.policy.Generation
 	switch {
+	case h.Unreported:
+		return false
 	case !h.Matches:
 		return w.leave(h)
 	case e == nil:
@@ -287,7 +300,7 @@ func (w *world) openTransactions() []string {
 func (w *world) limit() int {
 	matching := 0
 	for _, h := range w.hosts {
-		if h.Matches {
+		if h.Matches && !h.Unreported {
 			matching++
 		}
 	}

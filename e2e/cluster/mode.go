@@ -27,12 +27,14 @@ const centralizedRights = "overlays/centralized"
 const controllersAccount = "system:serviceaccount:nmstate:nmstate-controllers"
 
 // StartControllers starts the controllers in a mode, with the rights that they
-// have in a pod; empty is the distributed one. Those that run are not ended.
-func (c *Cluster) StartControllers(ctx context.Context, mode string) error {
+// have in a pod, and with more arguments; empty is the distributed one. Those that run
+// are not ended.
+func (c *Cluster) StartControllers(ctx context.Context, mode string, more ...string) error {
 	var args []string
 	if mode != "" {
 		args = []string{"--mode", mode}
 	}
+	args = append(args, more...)
 	kubeconfig, err := c.ControllersKubeconfig()
 	if err != nil {
 		return err

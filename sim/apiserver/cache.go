@@ -171,7 +171,7 @@ func (c *Client) cachedList(ctx context.Context, into client.ObjectList, o clien
 			found = append(found, made)
 		}
 	}
-	v.table.kind.fill(into, found)
+	v.table.kind.fillInto(into, found)
 	into.SetContinue("continue-not-supported")
 	return nil
 }

@@ -165,5 +165,8 @@ func place(o runtime.Object) int {
 	case *v1.NodeNetworkConfigurationEnactment, *v1.NodeNetworkConfigurationEnactmentList:
 		return enactments
 	}
+	if is := metadataOf(o); is >= 0 {
+		return is
+	}
 	panic(fmt.Sprintf("apiserver: the model has no kind %T", o))
 }

@@ -38,6 +38,8 @@ type Options struct {
 	Lacks []string
 	// Labels of nodes, by name.
 	Labels map[string]map[string]string
+	// Bare are nodes on which no handler ever runs.
+	Bare []string
 	// Spare is how many of the topology's last nodes are there only after
 	// AddSpare.
 	Spare int
@@ -98,7 +100,7 @@ func New(ctx context.Context, w *world.World, options Options) *Cluster {
 
 // Add makes a node by the plan of a topology, with its handler.
 func (c *Cluster) Add(plan network.Node) *Node {
-	n := &Node{Name: plan.Name, cluster: c, admitted: true, labels: c.options.Labels[plan.Name], api: plan.API}
+	n := &Node{Name: plan.Name, cluster: c, admitted: true, bare: slices.Contains(c.options.Bare, plan.Name), labels: c.options.Labels[plan.Name], api: plan.API}
 	n.Host = host.New(c.World, plan.Name, host.Options{NICs: plan.HostNICs(), Lacks: c.options.Lacks, Words: c.words})
 	n.Host.OnChange = n.hostChanged
 	n.station = c.Network.Join(plan, n.Host)

@@ -46,6 +46,8 @@ type Node struct {
 	// heard is when the kubelet last reached the API server.
 	heard   time.Duration
 	removed bool
+	// bare: nothing ever starts a handler.
+	bare bool
 	// sick: its kubelet says that it is not Ready.
 	sick bool
 }

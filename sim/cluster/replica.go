@@ -79,7 +79,7 @@ func (r *Replica) lead(p *world.Process) {
 	}
 	store := connection.Cache(options)
 	events := c.Events.Recorder(p)
-	plans := rollout.New(connection.ConsistentClient(store), connection.Live(), events, p.Clock())
+	plans := rollout.New(connection.ConsistentClient(store), connection.Live(), events, p.Clock(), rollout.DefaultGrace)
 	if err := plans.Index(ctx, store); err != nil {
 		panic(err)
 	}

@@ -27,12 +27,12 @@ type Facts struct {
 	probes map[*world.Process]map[string]answers
 	faults atWork
 	quiet  bool
-	// matched are the policies' numbers of nodes; nodesChanged counts what may
-	// change them.
+	// matched are the policies' numbers of nodes, nodesChanged counts what may change them.
 	matched      map[string]matched
 	nodesChanged int64
 	// left is when nodes left the cluster.
 	left []time.Duration
+	notReady
 	// granted is when a node was granted its turn last.
 	granted time.Duration
 }
@@ -91,7 +91,7 @@ var targets = [...]string{probe.DefaultGateway, probe.APIServer}
 
 func newFacts(truth Truth) *Facts {
 	return &Facts{
-		Truth: truth, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{},
+		Truth: truth, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{}, notReady: notReady{},
 		reads: map[*world.Process]map[string]reading{}, probes: map[*world.Process]map[string]answers{},
 	}
 }

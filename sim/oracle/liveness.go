@@ -111,9 +111,16 @@ type counted struct{ available, failing, aborted, planned int32 }
 func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
 	var lines []string
 	var count counted
+	var bare int32
 	held := false
 	f.Each(&corev1.Node{}, func(o client.Object) {
 		if !f.selects(p, o.GetName()) {
+			return
+		}
+		if f.IsBare(o.GetName()) {
+			if isReady(o.(*corev1.Node)) {
+				bare++
+			}
 			return
 		}
 		line, waits := f.pendingOn(p, o.(*corev1.Node), &count)
@@ -133,6 +140,8 @@ func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
 		lines = append(lines, fmt.Sprintf("policy %s: its status is about generation %d, it has %d", p.Name, status.ObservedGeneration, p.Generation))
 	case told != count && !conditionIs(status.Conditions, v1.PolicyDegraded):
 		lines = append(lines, fmt.Sprintf("policy %s: its status counts %+v, its enactments say %+v", p.Name, told, count))
+	case status.Counts.NotManaged < bare && f.hasHandlers():
+		lines = append(lines, fmt.Sprintf("policy %s: %d nodes have no handler, and it counts %d that are not managed", p.Name, bare, status.Counts.NotManaged))
 	case !held && conditionIs(status.Conditions, v1.PolicyProgressing) && count != (counted{}):
 		lines = append(lines, fmt.Sprintf("policy %s: it says Progressing, and no node is at work", p.Name))
 	}
@@ -219,6 +228,14 @@ func (f *Facts) holds(p *v1.NodeNetworkConfigurationPolicy) bool {
 		}
 	}
 	return false
+}
+
+// hasHandlers tells whether the cluster has one at all: where none has spoken yet, or
+// the last has left, all nodes are waited for.
+func (f *Facts) hasHandlers() bool {
+	has := false
+	f.Each(&v1.NodeNetworkState{}, func(client.Object) { has = true })
+	return has
 }
 
 // isSetAside tells whether a node is not managed.

@@ -86,6 +86,13 @@ func TestLiveness(t *testing.T) {
 		s.store(nns)
 		s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","controller":"` + controller + `"}]}`
 	}
+	bare := func(s *stage, counted int32) {
+		s.hosts["n1"].bare = true
+		s.store(s.nns("n2", true, wanted, 2))
+		s.store(readyNode("n1"))
+		p := s.policy(1)
+		p.Status.ObservedGeneration, p.Status.Counts.NotManaged = 1, counted
+	}
 	judge(t, func() Oracle { return liveness{} }, one, map[string]history{
 		"all is told":         {play: func(s *stage) { told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1}) }},
 		"a failure is told":   {play: func(s *stage) { told(s, v1.EnactmentFailing, v1.PolicyCounts{Matched: 1, Failing: 1}) }},
@@ -97,6 +104,8 @@ func TestLiveness(t *testing.T) {
 		"the policy says something else": {want: "its status counts", play: func(s *stage) {
 			told(s, v1.EnactmentFailing, v1.PolicyCounts{Matched: 1, Available: 1})
 		}},
+		"a node without a handler is counted":    {play: func(s *stage) { bare(s, 1) }},
+		"a node without a handler is waited for": {want: "1 nodes have no handler, and it counts 0", play: func(s *stage) { bare(s, 0) }},
 		"a transaction is open": {want: "is open", play: func(s *stage) {
 			told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
 			s.hosts["n1"].entry = change()
@@ -117,6 +126,13 @@ func TestLiveness(t *testing.T) {
 	})
 }
 
+func readyNode(name string) *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}
+}
+
 // A node that was cut off in the middle of an older generation.
 func TestLivenessOfWhoWaitsForANodeOutOfReach(t *testing.T) {
 	waits := func(s *stage, cut bool) {
@@ -124,10 +140,7 @@ func TestLivenessOfWhoWaitsForANodeOutOfReach(t *testing.T) {
 		s.store(s.nns("n2", true, wanted, 2))
 		s.store(s.enacted("n2", 1, v1.EnactmentProgressing))
 		s.hosts["n2"].cut = cut
-		s.store(&corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "n1"},
-			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
-		})
+		s.store(readyNode("n1"))
 		p := s.policy(1)
 		p.Generation, p.Status.ObservedGeneration = 2, 2
 		pending := s.enacted("n1", 0, v1.EnactmentPending)

@@ -44,7 +44,7 @@ func (v *Violation) Error() string {
 func All() []Oracle {
 	return []Oracle{
 		newReach(), guards{}, committed{}, available{}, kept{}, newSlots(), newBlast(), writers{}, newForeignThings(), newForeignCheckpoints(),
-		newQuiet(), liveness{}, unmanaged{}, newOutage(), newBackoff(), journaled{}, newGrant(), live{}, superseded{}, takenBack{}, life{},
+		newQuiet(), liveness{}, unmanaged{}, newPatient(), newOutage(), newBackoff(), journaled{}, newGrant(), live{}, superseded{}, takenBack{}, life{},
 		newOneChange(), volatile{}, held{}, exact{}, permanent{}, families{},
 	}
 }

@@ -25,6 +25,8 @@ type slots struct {
 	closed map[types.UID]map[string]slot
 	// granted is what was allowed when a node was granted a generation.
 	granted map[types.UID]map[granted]int
+	// gave: a node of the policy died, and its slot went to another one.
+	gave map[types.UID]bool
 }
 
 // granted is a node, and a generation that it was granted.
@@ -45,6 +47,7 @@ const keepsSlot = time.Minute
 func newSlots() *slots {
 	return &slots{
 		open: map[types.UID]map[string]int{}, closed: map[types.UID]map[string]slot{}, granted: map[types.UID]map[granted]int{},
+		gave: map[types.UID]bool{},
 	}
 }
 
@@ -179,6 +182,10 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 			delete(nodes, other) // It left the cluster, or closed its journal and died.
 		}
 		most = max(most, nodes[other])
+		s.gave[p.UID] = s.gave[p.UID] || other != node && f.isDead(other)
+	}
+	if s.gave[p.UID] {
+		most++ // The first node that died gives its slot back, and may return.
 	}
 	if len(nodes) > most {
 		return fmt.Errorf("policy %s: %d nodes are changing (%s), and maxUnavailable allows %d", p.Name, len(nodes), strings.Join(sortedKeys(nodes), ", "), most)
@@ -211,6 +218,10 @@ func (f *Facts) limit(p *v1.NodeNetworkConfigurationPolicy, more int) (int, bool
 
 // noteWrite takes in what a write says of the cluster.
 func (f *Facts) noteWrite(w Wrote) {
+	if w.Kind == "Node" {
+		node, _ := w.After.(*corev1.Node)
+		f.noteReady(w.Name, node)
+	}
 	switch {
 	case w.Kind == "Node" && (w.Spec || w.Metadata):
 		f.nodesChanged++
@@ -261,6 +272,8 @@ func (f *Facts) matching(p *v1.NodeNetworkConfigurationPolicy) int {
 type blast struct {
 	begun   map[attempt]map[string]bool
 	allowed map[attempt]int
+	// gave: a node died in the middle of it, and its slot went to another one.
+	gave map[attempt]bool
 }
 
 // attempt is a generation of a policy.
@@ -270,7 +283,7 @@ type attempt struct {
 }
 
 func newBlast() *blast {
-	return &blast{begun: map[attempt]map[string]bool{}, allowed: map[attempt]int{}}
+	return &blast{begun: map[attempt]map[string]bool{}, allowed: map[attempt]int{}, gave: map[attempt]bool{}}
 }
 
 func (*blast) Name() string { return "blast" }
@@ -349,7 +362,14 @@ func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node strin
 		b.leave(f, p, key)
 	}
 	nodes[node] = true
-	if most := b.allowed[key]; len(nodes) > most {
+	most := b.allowed[key]
+	if len(nodes) > most {
+		b.gave[key] = b.gave[key] || slices.ContainsFunc(sortedKeys(nodes), func(other string) bool { return other != node && f.isDead(other) })
+	}
+	if b.gave[key] {
+		most++ // Of those that died the first only gives its slot back.
+	}
+	if len(nodes) > most {
 		return fmt.Errorf("policy %s: generation %d was begun and is not committed on %d nodes (%s), and maxUnavailable allows %d",
 			p.Name, p.Generation, len(nodes), strings.Join(sortedKeys(nodes), ", "), most)
 	}

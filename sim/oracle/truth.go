@@ -25,6 +25,8 @@ type Truth interface {
 	// HasPod tells whether the node's kubelet knows of its handler's pod since the
 	// boot: it runs, or is started again by and by.
 	HasPod(node string) bool
+	// IsBare tells whether no handler ever runs on the node.
+	IsBare(node string) bool
 	// Nodes that there are, sorted.
 	Nodes() []string
 	// Network is the node's network as a reader would be shown it now.

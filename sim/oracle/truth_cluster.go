@@ -29,6 +29,11 @@ func (t truth) HasPod(node string) bool {
 	return n != nil && n.HasPod()
 }
 
+func (t truth) IsBare(node string) bool {
+	n := t.cluster.Node(node)
+	return n != nil && n.IsBare()
+}
+
 func (t truth) Nodes() []string {
 	var names []string
 	for _, n := range t.cluster.Nodes() {

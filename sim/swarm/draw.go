@@ -59,6 +59,7 @@ func Draw(seed uint64, size Size) Run {
 		Seed: seed, Cluster: drawCluster(w.Rand("cluster"), size.MostNodes),
 		Safety: size.Safety, Liveness: liveness, Quiet: quiet,
 	}
+	drawBare(w.Rand("bare"), run.Cluster)
 	run.Cluster.Others = slices.Contains(size.Always, others)
 	run.Actions = drawActions(w.Rand("workload"), run.Cluster, size.Safety)
 	var names []string
@@ -104,6 +105,20 @@ func drawCluster(r *rand.Rand, most int) Cluster {
 		c.Spare = append(c.Spare, drawNode(r, len(c.Nodes)+len(c.Spare)+1))
 	}
 	return c
+}
+
+// drawBare leaves a node of one run in eight without a handler: another system's, or
+// one that no DaemonSet reaches.
+func drawBare(r *rand.Rand, c Cluster) {
+	all := slices.Concat(c.Nodes, c.Spare)
+	n, at := r.IntN(8), r.IntN(len(all))
+	switch {
+	case n > 0 || len(c.Nodes) == 1:
+	case at < len(c.Nodes):
+		c.Nodes[at].Bare = true
+	default:
+		c.Spare[at-len(c.Nodes)].Bare = true
+	}
 }
 
 func drawNode(r *rand.Rand, number int) Node {

@@ -207,6 +207,9 @@ func (r *Run) options() cluster.Options {
 		}
 		o.Topology.Nodes = append(o.Topology.Nodes, spec)
 		o.Labels[n.Name] = n.Labels
+		if n.Bare {
+			o.Bare = append(o.Bare, n.Name)
+		}
 	}
 	return o
 }

@@ -49,6 +49,8 @@ type Node struct {
 	Address string            `json:"address"`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Tainted bool              `json:"tainted,omitempty"`
+	// Bare: no handler ever runs there.
+	Bare bool `json:"bare,omitempty"`
 }
 
 // Verb is what an Action does.

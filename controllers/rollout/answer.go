@@ -1,0 +1,96 @@
+package rollout
+
+import (
+	"fmt"
+	"time"
+)
+
+// leastLost is how many nodes that died in the middle of the change stop it, where
+// maxUnavailable is less: one may be chance.
+const leastLost = 2
+
+// look finds the nodes that cannot answer, and asks for the next plan when time
+// alone makes another one such a node.
+func (p *planning) look() {
+	for i := range p.places {
+		place := &p.places[i]
+		p.lookForHandler(place)
+		p.lookForLife(place)
+	}
+}
+
+// lookForHandler tells a node that nobody manages from one whose handler is still to
+// come. A node has Grace from when it joined, and from when the first handler of the
+// cluster spoke: on the day of an installation no node has one yet.
+func (p *planning) lookForHandler(place *place) {
+	idle := place.phase == waiting || place.phase == aborted
+	if !place.Matches || !place.Ready || !idle || place.changing {
+		return
+	}
+	if place.setAside {
+		place.unmanaged = true
+		return
+	}
+	if !place.Unreported || p.in.Installed.IsZero() || place.Created.IsZero() {
+		return
+	}
+	since := place.Created
+	if p.in.Installed.After(since) {
+		since = p.in.Installed
+	}
+	place.unmanaged = p.isOver(since, p.in.Grace)
+}
+
+// lookForLife finds nodes that died while they were changing. One that was granted
+// this generation is lost; one that was changing for an older one stands in nobody's
+// way any more.
+func (p *planning) lookForLife(place *place) {
+	inside := place.approved && place.phase == working && !place.unchanged && !place.retrying
+	if place.Ready || place.Since.IsZero() || !inside && !place.changing || !p.isOver(place.Since, p.patience()) {
+		return
+	}
+	place.lost = inside && place.Matches
+	place.changing = false
+}
+
+// patience is longer than a change can be on trial: a node that the change cut off
+// has taken it back by then.
+func (p *planning) patience() time.Duration {
+	patience := p.in.Grace
+	if window := p.in.Policy.Spec.ProbeTimeoutSeconds; window != nil {
+		patience += time.Duration(*window) * time.Second
+	}
+	return patience
+}
+
+// isOver tells whether so much time has passed; if not, it is planned again then.
+func (p *planning) isOver(since time.Time, span time.Duration) bool {
+	left := span - p.in.Now.Sub(since)
+	if left <= 0 {
+		return true
+	}
+	p.again(left)
+	return false
+}
+
+// again asks for the next plan.
+func (p *planning) again(after time.Duration) {
+	if p.out.RequeueAfter == 0 || after < p.out.RequeueAfter {
+		p.out.RequeueAfter = after
+	}
+}
+
+func (p place) isUnmanaged() bool { return p.unmanaged }
+
+func (p place) isLost() bool { return p.lost }
+
+// lostCause is the first node, by name, that died in the middle of the change.
+func (p *planning) lostCause() string {
+	for _, place := range p.places {
+		if place.lost {
+			return fmt.Sprintf("%s: not Ready since %s, in the middle of generation %d", place.Name,
+				place.Since.UTC().Format(time.RFC3339), p.out.Generation)
+		}
+	}
+	return ""
+}

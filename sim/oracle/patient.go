@@ -1,0 +1,113 @@
+package oracle
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+)
+
+// nodeGrace is the controllers' --node-grace.
+const nodeGrace = 10 * time.Minute
+
+// patient: a node that has just joined gets the time for its handler to come before a
+// policy counts it as not managed and no longer waits for it (design §2, rule 11:
+// silence is a condition).
+type patient struct {
+	// joined is when a node came, reported when its first NodeNetworkState did, and
+	// aside when its enactment last said that nobody manages it.
+	joined, reported, aside map[string]time.Duration
+}
+
+func newPatient() *patient {
+	return &patient{joined: map[string]time.Duration{}, reported: map[string]time.Duration{}, aside: map[string]time.Duration{}}
+}
+
+func (*patient) Name() string { return "patient" }
+
+func (p *patient) Observe(f *Facts, e Event) error {
+	w, is := e.What.(Wrote)
+	if !is {
+		return nil
+	}
+	switch after := w.After.(type) {
+	case *corev1.Node:
+		if w.Before == nil {
+			p.joined[w.Name] = f.Elapsed()
+		}
+	case *v1.NodeNetworkState:
+		if w.Before == nil {
+			p.reported[w.Name] = f.Elapsed()
+		}
+	case *v1.NodeNetworkConfigurationEnactment:
+		before, had := w.Before.(*v1.NodeNetworkConfigurationEnactment)
+		if desired.SetAside(after) || had && desired.SetAside(before) {
+			node, _ := nodeAndPolicy(after)
+			p.aside[node] = f.Elapsed()
+		}
+	case *v1.NodeNetworkConfigurationPolicy:
+		return p.counts(f, w, after)
+	}
+	return nil
+}
+
+// counts compares with the nodes that may be counted.
+func (p *patient) counts(f *Facts, w Wrote, policy *v1.NodeNetworkConfigurationPolicy) error {
+	told := int(policy.Status.Counts.NotManaged)
+	if !w.Status || told == 0 || !f.Calm(Controllers, f.Elapsed()-grantLag, Stale|Hinders) {
+		return nil
+	}
+	before, had := w.Before.(*v1.NodeNetworkConfigurationPolicy)
+	if had && int(before.Status.Counts.NotManaged) >= told {
+		return nil
+	}
+	may := 0
+	f.Each(&corev1.Node{}, func(o client.Object) {
+		if node := o.GetName(); f.selects(policy, node) && (p.isSilent(f, node) || p.isAside(f, node, policy.Name)) {
+			may++
+		}
+	})
+	if told > may {
+		return fmt.Errorf("policy %s counts %d nodes as not managed; %d are, or have had %s to get a handler", policy.Name, told, may, nodeGrace)
+	}
+	return nil
+}
+
+// isSilent: the node has been there for long, by a clock of whole seconds, and has not
+// reported, but for just now.
+func (p *patient) isSilent(f *Facts, node string) bool {
+	reported, has := p.reported[node]
+	return f.Elapsed()-p.joined[node] >= nodeGrace-time.Second && (f.state(node) == nil || has && f.Elapsed()-reported < grantLag)
+}
+
+// isAside: the node says, or has said just now, that nobody manages it.
+func (p *patient) isAside(f *Facts, node, policy string) bool {
+	if e := f.enactment(node, policy); e != nil && desired.SetAside(e) {
+		return true
+	}
+	said, has := p.aside[node]
+	return has && f.Elapsed()-said < grantLag
+}
+
+// notReady is since when nodes are not Ready.
+type notReady map[string]time.Duration
+
+// isDead tells of a node that has not been Ready for so long that the rollout gives
+// its slot to another one (design §2, rule 11: silence is a condition).
+func (f *Facts) isDead(node string) bool {
+	since, is := f.notReady[node]
+	return is && f.Elapsed()-since >= nodeGrace
+}
+
+// noteReady notes since when a node is not Ready.
+func (f *Facts) noteReady(name string, node *corev1.Node) {
+	if node == nil || isReady(node) {
+		delete(f.notReady, name)
+	} else if _, was := f.notReady[name]; !was {
+		f.notReady[name] = f.Elapsed()
+	}
+}

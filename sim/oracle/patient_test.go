@@ -1,0 +1,71 @@
+package oracle
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+func TestPatient(t *testing.T) {
+	// counts is a node that has been there for so long, and a policy that counts it as
+	// not managed.
+	counts := func(s *stage, there time.Duration) {
+		node := s.Look(&corev1.Node{}, "n1").(*corev1.Node)
+		delete(s.objects, "Node/n1")
+		s.wrote("kubelet", node, "meta")
+		s.run(there)
+		s.policy(1)
+		told := s.policy(1).DeepCopy()
+		told.Status.Counts.NotManaged = 1
+		s.wrote("controllers-1", told, "status")
+	}
+	judge(t, func() Oracle { return newPatient() }, one, map[string]history{
+		"its handler never came": {play: func(s *stage) { counts(s, nodeGrace) }},
+		"it has just joined":     {want: "policy p counts 1 nodes as not managed; 0 are", play: func(s *stage) { counts(s, time.Minute) }},
+		"its handler came long ago": {want: "policy p counts 1 nodes as not managed", play: func(s *stage) {
+			s.wrote("handler/n1", s.nns("n1", true, wanted, 1), "status")
+			counts(s, nodeGrace)
+		}},
+		"it is set aside": {play: func(s *stage) {
+			e := s.enacted("n1", 0, "")
+			e.Status.Conditions = []v1.Condition{{Type: v1.EnactmentPending, Status: metav1.ConditionTrue, Reason: v1.ReasonNotManaged}}
+			s.wrote("handler/n1", e, "status")
+			counts(s, time.Minute)
+		}},
+	})
+}
+
+// The slot of a node that died goes to one other node, and of two that died to no more.
+func TestANodeThatDied(t *testing.T) {
+	dies := func(s *stage, node string, gone time.Duration) {
+		s.try(node, change())
+		s.wrote("kubelet", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, "status")
+		s.run(gone)
+	}
+	for name, rule := range map[string]func() Oracle{"slots": func() Oracle { return newSlots() }, "blast": func() Oracle { return newBlast() }} {
+		t.Run(name, func(t *testing.T) {
+			judge(t, rule, three, map[string]history{
+				"long ago": {play: func(s *stage) {
+					s.policy(1)
+					dies(s, "n1", nodeGrace)
+					s.try("n2", change())
+				}},
+				"just now": {want: "maxUnavailable allows 1", play: func(s *stage) {
+					s.policy(1)
+					dies(s, "n1", time.Minute)
+					s.try("n2", change())
+				}},
+				"as another one did": {want: "maxUnavailable allows 2", play: func(s *stage) {
+					s.policy(1)
+					dies(s, "n1", nodeGrace)
+					dies(s, "n2", nodeGrace)
+					s.try("n3", change())
+				}},
+			})
+		})
+	}
+}
