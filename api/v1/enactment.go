@@ -8,9 +8,6 @@ const (
 	EnactmentNodeLabel   = "nmstate.io/node"
 )
 
-// EnactmentName is the name of the enactment of a policy on a node.
-func EnactmentName(node, policy string) string { return node + "." + policy }
-
 // NodeNetworkConfigurationEnactmentSpec is the rollout controller's word.
 type NodeNetworkConfigurationEnactmentSpec struct {
 	// ApprovedGeneration is the policy generation that this node may apply

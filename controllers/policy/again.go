@@ -94,20 +94,19 @@ func (r *Reconciler) isKnown(ctx context.Context, g *gathered, d desired.Decisio
 		}
 	}
 	for _, policy := range policies {
-		name := v1.EnactmentName(g.input.Node, policy)
-		if slices.ContainsFunc(d.Statuses, func(s desired.StatusWrite) bool { return s.Name == name }) {
+		shown := g.enacted[policy]
+		if shown != nil && slices.ContainsFunc(d.Statuses, func(s desired.StatusWrite) bool { return s.Name == shown.Name }) {
 			continue
 		}
-		var live v1.NodeNetworkConfigurationEnactment
-		err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &live)
-		if client.IgnoreNotFound(err) != nil {
-			return false, fmt.Errorf("reading enactment %s live: %w", name, err)
+		known, names := "", v1.EnactmentNames(g.input.Node, g.input.NodeUID, policy)
+		if shown != nil {
+			known, names = shown.ResourceVersion, []string{shown.Name}
 		}
-		known := ""
-		if shown := g.enactments[name]; shown != nil {
-			known = shown.ResourceVersion
+		live, err := r.liveEnactment(ctx, names, g.input.Node, policy)
+		if err != nil {
+			return false, err
 		}
-		if live.ResourceVersion != known {
+		if live == nil && known != "" || live != nil && live.ResourceVersion != known {
 			log.FromContext(ctx).Info("how it went on the node is told anew", "policy", policy)
 			return false, nil
 		}

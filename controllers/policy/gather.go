@@ -22,7 +22,9 @@ type gathered struct {
 	node       *corev1.Node
 	policies   map[string]*v1.NodeNetworkConfigurationPolicy
 	enactments map[string]*v1.NodeNetworkConfigurationEnactment
-	state      *v1.NodeNetworkState
+	// enacted are the same by the policy that they are about.
+	enacted map[string]*v1.NodeNetworkConfigurationEnactment
+	state   *v1.NodeNetworkState
 	// local: this is the node's own handler.
 	local bool
 	// report is the state's current state once it was read.
@@ -34,6 +36,7 @@ func (r *Reconciler) gather(ctx context.Context, m *memory, name string) (*gathe
 		input:      desired.Input{Node: name, Now: r.Clock.Now()},
 		policies:   map[string]*v1.NodeNetworkConfigurationPolicy{},
 		enactments: map[string]*v1.NodeNetworkConfigurationEnactment{},
+		enacted:    map[string]*v1.NodeNetworkConfigurationEnactment{},
 	}
 	if err := r.gatherEnactments(ctx, m, g); err != nil {
 		return nil, err
@@ -73,11 +76,20 @@ func (r *Reconciler) gatherEnactments(ctx context.Context, m *memory, g *gathere
 	if err := r.Client.List(ctx, &list, r.ofNode(g.input.Node)); err != nil {
 		return err
 	}
+	// Another node's may have this node's label: it says nothing about this one.
+	list.Items = slices.DeleteFunc(list.Items, func(e v1.NodeNetworkConfigurationEnactment) bool { return !isOf(&e, g.input.Node) })
 	g.input.Enactments = m.overlay(list.Items, g.input.Now)
 	for i := range g.input.Enactments {
-		g.enactments[g.input.Enactments[i].Name] = &g.input.Enactments[i]
+		enactment := &g.input.Enactments[i]
+		g.enactments[enactment.Name], g.enacted[enactment.Policy()] = enactment, enactment
 	}
 	return nil
+}
+
+// isOf tells whether an enactment with the node's label is about the node.
+func isOf(enactment *v1.NodeNetworkConfigurationEnactment, node string) bool {
+	about := enactment.Node()
+	return about == node || about == desired.NodeLabel(node)
 }
 
 // gatherState leaves the state nil while the state handler has not made it.

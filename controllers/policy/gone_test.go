@@ -105,7 +105,9 @@ func TestAnEnactmentWhosePolicyIsBack(t *testing.T) {
 // A process that has just started is shown a node's enactments as they were before
 // one of them was deleted, and the policy selects the node again meanwhile.
 func TestAPolicyComesAgainByTheEnactmentThatIsThere(t *testing.T) {
-	shown := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: "n1.p", ResourceVersion: "7"}}
+	shown := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
+		Name: "n1.p", ResourceVersion: "7", Labels: map[string]string{v1.EnactmentPolicyLabel: "p", v1.EnactmentNodeLabel: "n1"},
+	}}
 	sources := []v1.DesiredSource{{Source: v1.Source{Policy: "p", Generation: 1, Hash: "h"}}}
 	for sentence, c := range map[string]struct {
 		there string // The version that is there, empty for none.
@@ -125,7 +127,7 @@ func TestAPolicyComesAgainByTheEnactmentThatIsThere(t *testing.T) {
 			}
 			g := &gathered{
 				input: desired.Input{Node: "n1"}, state: &v1.NodeNetworkState{Spec: v1.NodeNetworkStateSpec{Sources: c.has}},
-				enactments: map[string]*v1.NodeNetworkConfigurationEnactment{shown.Name: shown},
+				enacted: map[string]*v1.NodeNetworkConfigurationEnactment{"p": shown},
 			}
 			known, err := New(Options{Live: api}).isKnown(t.Context(), g, desired.Decision{Spec: &desired.Spec{Sources: sources}})
 			if err != nil || known != c.known {

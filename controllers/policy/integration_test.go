@@ -56,6 +56,7 @@ func TestPolicyHandlerOnARealAPIServer(t *testing.T) {
 		{"an edit that fails is taken back to the generation before", failedEdit},
 		{"a conflict is told and settled by an edit", conflict},
 		{"a malformed policy is told by name", malformed},
+		{"a name that another node's enactment has is no obstacle", takenName},
 		{"a policy edited in flight is superseded", superseded},
 		{"a deselected policy leaves the spec first and its enactment later", deselected},
 		{"a variable's new value is a new rendering of the same generation", variable},

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,6 +55,43 @@ func malformed(c *cluster) {
 	}
 	c.must(c.api.Delete(c.Context(), &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "bad"}}))
 	c.gone("bad")
+}
+
+// takenName: node1.x with policy p, and node1 with policy x.p.
+func takenName(c *cluster) {
+	node := &corev1.Node{}
+	c.mustGet(nodeName, node)
+	other := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
+		Name: v1.EnactmentName("node1.x", "p"), Labels: map[string]string{v1.EnactmentNodeLabel: "node1.x", v1.EnactmentPolicyLabel: "p"},
+	}}
+	c.must(c.api.Create(c.Context(), other))
+	c.apply("x.p", `{"interfaces":[{"name":"eth3","mtuu":1400}]}`, nil)
+	ours := &v1.NodeNetworkConfigurationEnactment{}
+	controlplanetest.Eventually(c.T, func(ctx context.Context) error {
+		if err := c.api.Get(ctx, client.ObjectKey{Name: "x.p-" + string(node.UID)}, ours); err != nil {
+			return err
+		}
+		if says := standing(ours); !strings.HasPrefix(says, "Failing FailedToConfigure: reading spec.desiredState: ") {
+			return errors.New(says)
+		}
+		return nil
+	})
+	if ours.Node() != nodeName || ours.Policy() != "x.p" {
+		c.Errorf("%s is about policy %s on node %s", ours.Name, ours.Policy(), ours.Node())
+	}
+	c.must(c.api.Delete(c.Context(), &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "x.p"}}))
+	controlplanetest.Eventually(c.T, func(ctx context.Context) error {
+		if err := c.api.Get(ctx, client.ObjectKeyFromObject(ours), ours); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the enactment is still there (%v)", err)
+		}
+		return nil
+	})
+	now := &v1.NodeNetworkConfigurationEnactment{}
+	c.mustGet(other.Name, now)
+	if now.ResourceVersion != other.ResourceVersion {
+		c.Errorf("another node's enactment was written: %+v", now.Status)
+	}
+	c.must(c.api.Delete(c.Context(), other))
 }
 
 func superseded(c *cluster) {

@@ -90,7 +90,7 @@ func (g *gathered) checkKernel(policy *v1.NodeNetworkConfigurationPolicy, made d
 	if g.state == nil || g.state.Status.Capabilities == nil || len(g.state.Status.Capabilities.MissingLinkTypes) == 0 {
 		return nil
 	}
-	enactment := g.enactments[v1.EnactmentName(g.input.Node, policy.Name)]
+	enactment := g.enacted[policy.Name]
 	if enactment != nil && enactment.Status.Committed != nil && enactment.Status.Committed.Hash == made.Hash {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (r *Reconciler) configure(made *rendering, g *gathered, policy *v1.NodeNetw
 // resolvedBefore finds this generation's rendering in the enactment, where an
 // earlier process left it; nil when there is none.
 func resolvedBefore(g *gathered, policy *v1.NodeNetworkConfigurationPolicy) *v1.NodeNetworkConfigurationEnactmentStatus {
-	enactment := g.enactments[v1.EnactmentName(g.input.Node, policy.Name)]
+	enactment := g.enacted[policy.Name]
 	if enactment == nil || !ownedBy(enactment, policy) {
 		return nil
 	}

@@ -51,8 +51,12 @@ func overruled(managers []string, sources []v1.DesiredSource) string {
 	if len(policies) == 0 {
 		policies = []string{"that match the node"}
 	}
+	return cut(fmt.Sprintf("spec.desiredState was written by %s and is replaced: the policies own it (%s)", who, strings.Join(policies, ", ")))
+}
+
+// cut leaves a message as long as an event takes it.
+func cut(message string) string {
 	const most = 1000
-	message := fmt.Sprintf("spec.desiredState was written by %s and is replaced: the policies own it (%s)", who, strings.Join(policies, ", "))
 	if len(message) > most {
 		message = strings.ToValidUTF8(message[:most], "") + "..."
 	}

@@ -32,7 +32,7 @@ func complete(g *gathered, policy *v1.NodeNetworkConfigurationPolicy, raw []byte
 	if err != nil || with.Hash == without.Hash {
 		return with, true, err
 	}
-	enactment := g.enactments[v1.EnactmentName(g.input.Node, policy.Name)]
+	enactment := g.enacted[policy.Name]
 	if enactment == nil || enactment.Status.Committed == nil {
 		return desired.Rendering{}, false, nil
 	}

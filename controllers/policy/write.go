@@ -54,8 +54,8 @@ func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d des
 		}
 	}
 	for _, enactment := range d.Create {
-		if err := r.create(ctx, m, enactment); err != nil {
-			return false, fmt.Errorf("creating enactment %s: %w", enactment.Name, err)
+		if fresh, err := r.create(ctx, m, g, enactment); !fresh || err != nil {
+			return false, err
 		}
 	}
 	for _, name := range d.Delete {
@@ -87,7 +87,7 @@ func (r *Reconciler) readNewest(ctx context.Context, g *gathered, names []string
 // just started may be shown the API server as it was before the policy came, and
 // with the enactment it would forget how often the policy has failed.
 func (r *Reconciler) gone(ctx context.Context, g *gathered, enactment *v1.NodeNetworkConfigurationEnactment) (bool, error) {
-	name := enactment.Labels[v1.EnactmentPolicyLabel]
+	name := enactment.Policy()
 	var policy v1.NodeNetworkConfigurationPolicy
 	err := r.Live.Get(ctx, client.ObjectKey{Name: name}, &policy)
 	if apierrors.IsNotFound(err) {
@@ -122,7 +122,7 @@ func (r *Reconciler) left(ctx context.Context, g *gathered, enactment *v1.NodeNe
 	if err := r.Live.Get(ctx, client.ObjectKey{Name: g.state.Name}, &nns); err != nil {
 		return false, fmt.Errorf("reading NodeNetworkState %s live: %w", g.state.Name, err)
 	}
-	has := slices.ContainsFunc(nns.Spec.Sources, func(s v1.DesiredSource) bool { return s.Policy == enactment.Labels[v1.EnactmentPolicyLabel] })
+	has := slices.ContainsFunc(nns.Spec.Sources, func(s v1.DesiredSource) bool { return s.Policy == enactment.Policy() })
 	return !has && nns.UID == g.state.UID && nns.Generation == g.state.Generation, nil
 }
 
@@ -177,14 +177,6 @@ func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetwo
 		return err
 	}
 	m.state = next
-	return nil
-}
-
-func (r *Reconciler) create(ctx context.Context, m *memory, enactment *v1.NodeNetworkConfigurationEnactment) error {
-	if err := r.Client.Create(ctx, enactment); err != nil {
-		return err
-	}
-	m.enactments[enactment.Name] = writtenEnactment{object: enactment, at: r.Clock.Now()}
 	return nil
 }
 

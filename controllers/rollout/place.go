@@ -3,7 +3,6 @@ package rollout
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -139,10 +138,7 @@ func isAborted(p place) bool { return p.Matches && p.phase == aborted }
 // placesOf puts nodes and enactments together, in the order of the names. An
 // enactment without a node in the input is of a deleted node: it has no place.
 func placesOf(in Input) []place {
-	enactments := make(map[string]*v1.NodeNetworkConfigurationEnactment, len(in.Enactments))
-	for i := range in.Enactments {
-		enactments[nodeOf(&in.Enactments[i], in.Policy)] = &in.Enactments[i]
-	}
+	enactments := in.byNode()
 	places := make([]place, len(in.Nodes))
 	for i, node := range in.Nodes {
 		places[i].Node = node
@@ -158,18 +154,25 @@ func placesOf(in Input) []place {
 	return places
 }
 
-// nodeOf reads the node from the enactment's name: a label value would be too
-// short for some node names.
-func nodeOf(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) string {
-	return strings.TrimSuffix(enactment.Name, "."+policy.Name)
+// byNode are the enactments by the node that they are about. Admission leaves no way
+// to two of one node; if there are two all the same it is always the same one of them.
+func (in Input) byNode() map[string]*v1.NodeNetworkConfigurationEnactment {
+	found := make(map[string]*v1.NodeNetworkConfigurationEnactment, len(in.Enactments))
+	for i := range in.Enactments {
+		enactment := &in.Enactments[i]
+		if other, there := found[enactment.Node()]; !there || other.Name < enactment.Name {
+			found[enactment.Node()] = enactment
+		}
+	}
+	return found
 }
 
-// ofItsNode: the node that owns the enactment is the one in its name, so that no
-// node speaks for another. An enactment of the older project has no owner; its name
-// is believed.
-func ofItsNode(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) bool {
+// ofItsNode: the node that owns the enactment is the one in its label, by which the
+// node's handler finds it, so that no node speaks for another.
+func ofItsNode(enactment *v1.NodeNetworkConfigurationEnactment) bool {
+	label := enactment.Labels[v1.EnactmentNodeLabel]
 	return !slices.ContainsFunc(enactment.OwnerReferences, func(o metav1.OwnerReference) bool {
-		return o.Kind == "Node" && o.Name != nodeOf(enactment, policy)
+		return o.Kind == "Node" && desired.NodeLabel(o.Name) != label
 	})
 }
 

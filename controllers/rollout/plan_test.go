@@ -49,7 +49,9 @@ const onlyTheNode types.UID = "only the node"
 
 func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 	e := v1.NodeNetworkConfigurationEnactment{
-		ObjectMeta: metav1.ObjectMeta{Name: o.name + ".p"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: o.name + ".p", Labels: map[string]string{v1.EnactmentPolicyLabel: "p", v1.EnactmentNodeLabel: o.name},
+		},
 		Spec: v1.NodeNetworkConfigurationEnactmentSpec{
 			ApprovedGeneration: o.approved, AbortedGeneration: o.aborted, ApprovedHash: o.approvedHash,
 		},

@@ -121,10 +121,10 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 		return Input{}, fmt.Errorf("listing the nodes: %w", err)
 	}
 	believed := slices.DeleteFunc(enactments.Items, func(e v1.NodeNetworkConfigurationEnactment) bool {
-		if ofItsNode(&e, policy) {
+		if ofItsNode(&e) {
 			return false
 		}
-		log.FromContext(ctx).Info("Enactment is ignored: its name is that of another node than its owner", "enactment", e.Name)
+		log.FromContext(ctx).Info("Enactment is ignored: its label is that of another node than its owner", "enactment", e.Name)
 		return true
 	})
 	in := Input{Policy: policy, Enactments: believed, Grace: r.grace, Now: metav1.NewTime(r.clock.Now())}
@@ -157,17 +157,14 @@ func (r *Reconciler) reported(ctx context.Context, in *Input) (map[string]bool, 
 }
 
 func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool) {
-	enacted := make(map[string]bool, len(in.Enactments))
-	for i := range in.Enactments {
-		enacted[nodeOf(&in.Enactments[i], in.Policy)] = true
-	}
+	enacted := in.byNode()
 	for i := range nodes {
 		node := &nodes[i]
 		matches, err := desired.Selects(in.Policy, node)
 		if err != nil {
 			in.Refused = err.Error()
 		}
-		if matches || enacted[node.Name] {
+		if matches || enacted[node.Name] != nil {
 			in.Nodes = append(in.Nodes, Node{
 				Name: node.Name, Ready: isReady(node), Matches: matches, Since: readySince(node),
 				Created: node.CreationTimestamp.Time, Unreported: !reported[node.Name],
@@ -212,10 +209,7 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 	if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) == 0 {
 		return nil
 	}
-	enactments := make(map[string]*v1.NodeNetworkConfigurationEnactment, len(in.Enactments))
-	for i := range in.Enactments {
-		enactments[nodeOf(&in.Enactments[i], in.Policy)] = &in.Enactments[i]
-	}
+	enactments := in.byNode()
 	steps := []struct {
 		nodes             []string
 		approved, aborted func(before int64) int64

@@ -54,7 +54,7 @@ func (r *Reconciler) fresh(ctx context.Context, in Input) (bool, error) {
 		cached[in.Enactments[i].Name] = in.Enactments[i].ResourceVersion
 	}
 	for i := range live.Items {
-		if !ofItsNode(&live.Items[i], in.Policy) {
+		if !ofItsNode(&live.Items[i]) {
 			continue
 		}
 		version, there := cached[live.Items[i].Name]

@@ -97,7 +97,7 @@ func countEnactments(ctx context.Context, reader client.Reader, found counts) er
 	return eachEnactment(ctx, reader, func(e *v1.NodeNetworkConfigurationEnactment) {
 		for _, condition := range e.Status.Conditions {
 			if condition.Status == metav1.ConditionTrue {
-				found[[2]string{ownerNode(e), string(condition.Type)}]++
+				found[[2]string{e.Node(), string(condition.Type)}]++
 			}
 		}
 	})
@@ -122,14 +122,4 @@ func eachEnactment(ctx context.Context, reader client.Reader, visit func(*v1.Nod
 		visit(&enactments.Items[i])
 	}
 	return nil
-}
-
-// ownerNode is the name of the node; its label may hold only the beginning of it.
-func ownerNode(e *v1.NodeNetworkConfigurationEnactment) string {
-	for _, owner := range e.OwnerReferences {
-		if owner.Kind == "Node" {
-			return owner.Name
-		}
-	}
-	return e.Labels[v1.EnactmentNodeLabel]
 }

@@ -21,7 +21,7 @@ func (r *Reconciler) removeOrphans(ctx context.Context, in Input) error {
 	}
 	for i := range in.Enactments {
 		enactment := &in.Enactments[i]
-		name := nodeOf(enactment, in.Policy)
+		name := enactment.Node()
 		if known[name] || !enactment.DeletionTimestamp.IsZero() {
 			continue
 		}

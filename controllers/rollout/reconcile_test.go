@@ -47,7 +47,6 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 	in.Policy.UID = ""
 	objects := []client.Object{in.Policy}
 	for i := range in.Enactments {
-		in.Enactments[i].Labels = map[string]string{v1.EnactmentPolicyLabel: "p"}
 		objects = append(objects, &in.Enactments[i])
 	}
 	for _, node := range in.Nodes {

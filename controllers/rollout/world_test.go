@@ -170,7 +170,9 @@ func (w *world) turn(name string) bool {
 	case !h.Matches:
 		return w.leave(h)
 	case e == nil:
-		e = &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: v1.EnactmentName(name, "p")}}
+		e = &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
+			Name: v1.EnactmentName(name, "p"), Labels: map[string]string{v1.EnactmentPolicyLabel: "p", v1.EnactmentNodeLabel: name},
+		}}
 		w.enactments[name] = e
 		w.say("%s: enactment created", name)
 	case h.open != 0 && !w.wanted(h) && !w.tells(h, e):

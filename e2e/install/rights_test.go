@@ -138,6 +138,10 @@ func patch(subresource string) func(context.Context, client.Client, client.Objec
 	}
 }
 
+func holdState(ctx context.Context, c client.Client, o client.Object) error {
+	return c.Patch(ctx, o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":["example.com/held"]}}`)), client.DryRunAll)
+}
+
 func create(ctx context.Context, c client.Client, o client.Object) error {
 	return c.Create(ctx, o, client.DryRunAll)
 }
@@ -199,6 +203,13 @@ func writesItsOwnNodeOnly(t *testing.T, folder string) {
 	mislabelled, unlabelled := enactmentOf(a, "p"), enactmentOf(a, "p")
 	mislabelled.Labels[v1.EnactmentPolicyLabel] = "q"
 	unlabelled.Labels = nil
+	elsewhereLabelled, owned, held := enactmentOf(a, "p"), enactmentOf(a, "p"), enactmentOf(a, "p")
+	elsewhereLabelled.Labels[v1.EnactmentNodeLabel] = "b"
+	owned.OwnerReferences = append(owned.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: "s", UID: "none"})
+	held.Finalizers = []string{"example.com/held"}
+	unique, uniqueOfAnother, squatter := enactmentOf(a, "b.p"), enactmentOf(a, "b.p"), enactmentOf(a, "b.p-"+string(ab.UID))
+	unique.Name = v1.EnactmentNames(a.Name, a.UID, "b.p")[1]
+	uniqueOfAnother.Name = v1.EnactmentNames(a.Name, ab.UID, "b.p")[1]
 	cNode := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "none"}}
 	i.try(handler, map[string]attempt{
 		"its state":                                {patch(""), stateOf(a), ""},
@@ -219,6 +230,13 @@ func writesItsOwnNodeOnly(t *testing.T, folder string) {
 		"an abort for itself":                      {create, abortedOne, "the handler of node a may not approve or abort its own enactment a.p"},
 		"one that is labelled as another policy's": {create, mislabelled, "enactment a.p must have the label nmstate.io/policy and be called a.<that policy>"},
 		"one that has no label":                    {create, unlabelled, "enactment a.p must have the label nmstate.io/policy"},
+		"one that is labelled as another node's":   {create, elsewhereLabelled, "enactment a.p must have the label nmstate.io/node of node a"},
+		"one that a Secret owns too":               {create, owned, "enactment a.p may be owned by its node and its policy only"},
+		"one that cannot be deleted":               {create, held, "the handler of node a may not add a finalizer to a.p"},
+		"a state that cannot be deleted":           {holdState, stateOf(a), "the handler of node a may not add a finalizer to a"},
+		"one with its node's UID in the name":      {create, unique, ""},
+		"one with another's UID in the name":       {create, uniqueOfAnother, "enactment " + uniqueOfAnother.Name + " must have the label"},
+		"an ordinary name that ends in a UID":      {create, squatter, "enactment " + squatter.Name + " must have the label"},
 		"an enactment's spec":                      {patch(""), enactmentOf(a, "old"), "cannot patch resource"},
 		"to delete its state":                      {remove, stateOf(a), "cannot delete resource"},
 		"a policy":                                 {patch("status"), &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}}, "cannot patch resource"},

@@ -38,7 +38,7 @@ func manyPolicies(b *testing.B, policies, interfaces int) (Input, []Contribution
 		m.show(successRow(), in.Now)
 		in.Enactments = append(in.Enactments, v1.NodeNetworkConfigurationEnactment{
 			ObjectMeta: metav1.ObjectMeta{
-				Name: v1.EnactmentName(node, name), Generation: 1,
+				Name: v1.EnactmentName(node, name), Generation: 1, Labels: map[string]string{v1.EnactmentPolicyLabel: name},
 				OwnerReferences: []metav1.OwnerReference{{Kind: policyKind, Name: name, UID: policy.UID}},
 			},
 			Spec:   v1.NodeNetworkConfigurationEnactmentSpec{ApprovedGeneration: 1},

@@ -127,7 +127,7 @@ func (t *turn) leave(m *member) {
 
 func (t *turn) create(m *member) {
 	object := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
-		Name:   v1.EnactmentName(t.in.Node, m.name),
+		Name:   v1.EnactmentNames(t.in.Node, t.in.NodeUID, m.name)[0],
 		Labels: map[string]string{v1.EnactmentPolicyLabel: m.name, v1.EnactmentNodeLabel: NodeLabel(t.in.Node)},
 		OwnerReferences: []metav1.OwnerReference{
 			{APIVersion: "v1", Kind: "Node", Name: t.in.Node, UID: t.in.NodeUID},

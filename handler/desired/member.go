@@ -3,7 +3,6 @@ package desired
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +48,7 @@ func members(in Input) []*member {
 	}
 	for i := range in.Enactments {
 		enactment := &in.Enactments[i]
-		name := policyOf(enactment, in.Node)
+		name := enactment.Policy()
 		m := byName[name]
 		if m == nil {
 			m = add(name)
@@ -76,13 +75,6 @@ func ownerUID(enactment *v1.NodeNetworkConfigurationEnactment) types.UID {
 		}
 	}
 	return ""
-}
-
-func policyOf(enactment *v1.NodeNetworkConfigurationEnactment, node string) string {
-	if name := enactment.Labels[v1.EnactmentPolicyLabel]; name != "" {
-		return name
-	}
-	return strings.TrimPrefix(enactment.Name, node+".")
 }
 
 // begin takes over what the enactment says.

@@ -230,6 +230,5 @@ func conditionIs(conditions []v1.Condition, kind v1.ConditionType) bool {
 
 // nodeAndPolicy that an enactment is about.
 func nodeAndPolicy(e *v1.NodeNetworkConfigurationEnactment) (node, policy string) {
-	policy = e.Labels[v1.EnactmentPolicyLabel]
-	return strings.TrimSuffix(e.Name, "."+policy), policy
+	return e.Node(), e.Policy()
 }

@@ -322,11 +322,6 @@ func (f *Facts) state(name string) *v1.NodeNetworkState {
 	return s
 }
 
-func (f *Facts) enactment(node, policy string) *v1.NodeNetworkConfigurationEnactment {
-	e, _ := f.Look(&v1.NodeNetworkConfigurationEnactment{}, v1.EnactmentName(node, policy)).(*v1.NodeNetworkConfigurationEnactment)
-	return e
-}
-
 // selects tells whether a policy selects a node, both as they are stored.
 func (f *Facts) selects(policy *v1.NodeNetworkConfigurationPolicy, node string) bool {
 	n := f.node(node)

@@ -91,7 +91,7 @@ func (o *outage) forget(w Wrote) {
 				delete(o.lost, key)
 			}
 		case *v1.NodeNetworkConfigurationEnactment:
-			if before.Name == v1.EnactmentName(key.node, key.policy) {
+			if before.Node() == key.node && before.Policy() == key.policy {
 				delete(o.lost, key)
 			}
 		}
@@ -221,7 +221,7 @@ func (b *backoff) forget(w Wrote) {
 
 func left(w Wrote, key tried) bool {
 	before, is := w.Before.(*v1.NodeNetworkConfigurationEnactment)
-	return is && w.After == nil && before.Name == v1.EnactmentName(key.node, key.policy)
+	return is && w.After == nil && before.Node() == key.node && before.Policy() == key.policy
 }
 
 func writtenOver(w Wrote, node string) bool {

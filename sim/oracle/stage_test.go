@@ -133,7 +133,7 @@ func (s *stage) policy(maxUnavailable int) *v1.NodeNetworkConfigurationPolicy {
 
 func (s *stage) enacted(node string, approved int64, is v1.ConditionType) *v1.NodeNetworkConfigurationEnactment {
 	e := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
-		Name: v1.EnactmentName(node, "p"), Labels: map[string]string{v1.EnactmentPolicyLabel: "p"},
+		Name: v1.EnactmentName(node, "p"), Labels: map[string]string{v1.EnactmentPolicyLabel: "p", v1.EnactmentNodeLabel: node},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "NodeNetworkConfigurationPolicy", Name: "p", UID: "policy"}},
 	}}
 	e.Spec.ApprovedGeneration = approved

@@ -100,13 +100,13 @@ func (r *Run) isUndone() bool {
 // what it had before stays then.
 func (x *execution) available(node string) (names []string, all bool) {
 	all = true
-	x.cluster.API.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
-		e, is := x.cluster.API.Look(&v1.NodeNetworkConfigurationEnactment{}, v1.EnactmentName(node, o.GetName())).(*v1.NodeNetworkConfigurationEnactment)
-		if !is {
+	x.cluster.API.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
+		e := o.(*v1.NodeNetworkConfigurationEnactment)
+		if e.Node() != node || x.cluster.API.Look(&v1.NodeNetworkConfigurationPolicy{}, e.Policy()) == nil {
 			return
 		}
 		if slices.ContainsFunc(e.Status.Conditions, func(c v1.Condition) bool { return c.Type == v1.EnactmentAvailable && c.Status == "True" }) {
-			names = append(names, o.GetName())
+			names = append(names, e.Policy())
 		} else {
 			all = false
 		}

@@ -59,9 +59,13 @@ func Draw(seed uint64, size Size) Run {
 		Seed: seed, Cluster: drawCluster(w.Rand("cluster"), size.MostNodes),
 		Safety: size.Safety, Liveness: liveness, Quiet: quiet,
 	}
+	colliding := collide(&run.Cluster, w.Rand("names"))
 	drawBare(w.Rand("bare"), run.Cluster)
 	run.Cluster.Others = slices.Contains(size.Always, others)
 	run.Actions = drawActions(w.Rand("workload"), run.Cluster, size.Safety)
+	if colliding {
+		rename(run.Actions)
+	}
 	var names []string
 	for _, n := range run.Cluster.Nodes {
 		names = append(names, n.Name)
@@ -118,6 +122,29 @@ func drawBare(r *rand.Rand, c Cluster) {
 		c.Nodes[at].Bare = true
 	default:
 		c.Spare[at-len(c.Nodes)].Bare = true
+	}
+}
+
+// One run in sixteen has these: with policy2, longNode comes to the same enactment
+// name as node1 with longPolicy.
+const longNode, longPolicy = "node1.x", "x.policy2"
+
+// collide gives a node a name that begins with that of node1.
+func collide(c *Cluster, r *rand.Rand) bool {
+	if r.IntN(16) != 0 || len(c.Nodes) < 2 {
+		return false
+	}
+	c.Nodes[1+r.IntN(len(c.Nodes)-1)].Name = longNode
+	return true
+}
+
+// rename gives the first policy the name with which node1 has the same enactment
+// names as the other node with policy2.
+func rename(actions []Action) {
+	for i, a := range actions {
+		if (a.Verb == Apply || a.Verb == Delete || a.Verb == Confirm) && a.Name == "policy1" {
+			actions[i].Name = longPolicy
+		}
 	}
 }
 
