@@ -16,3 +16,11 @@ go tool controller-gen crd:maxDescLen=300 paths=./api/... output:crd:dir=deploy/
 sed -i.before '/^              nodeSelector:$/,/type: string/ s/^\( *\)type: string$/\1maxLength: 63\n&/' \
 	deploy/crds/nmstate.io_nodenetworkconfigurationpolicies.yaml
 rm deploy/crds/nmstate.io_nodenetworkconfigurationpolicies.yaml.before
+
+# The API server takes times that Go cannot read (a lower-case t or z, a zone of
+# +99:99). One such time in a status of one node would keep everybody who reads that
+# kind from reading any of it.
+for crd in deploy/crds/nmstate.io_*.yaml; do
+	sed -i.before "s/^\( *\)format: date-time$/&\n\1pattern: ^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/" "$crd"
+	rm "$crd.before"
+done

@@ -30,6 +30,7 @@ func TestTheAPIServerKeepsTheContract(t *testing.T) {
 	}
 	api := controlplanetest.Client(t, plane, client.Options{Scheme: scheme})
 	t.Run("refuses", func(t *testing.T) { refuses(t, api) })
+	t.Run("reads", func(t *testing.T) { reads(t, api) })
 	t.Run("serves", func(t *testing.T) { serves(t, api) })
 	t.Run("describes", func(t *testing.T) { describes(t, api) })
 	t.Run("warns", func(t *testing.T) { warns(t, plane) })

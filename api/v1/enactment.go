@@ -26,6 +26,7 @@ type NodeNetworkConfigurationEnactmentSpec struct {
 	// (status.hash). A node that has committed another rendering of the same
 	// generation, since a variable's value changed there, needs it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
 	ApprovedHash string `json:"approvedHash,omitempty"`
 }
 
@@ -50,6 +51,7 @@ type CommittedPolicy struct {
 	// Generation of the policy.
 	Generation int64 `json:"generation"`
 	// Hash of the rendered state.
+	// +kubebuilder:validation:MaxLength=128
 	Hash string `json:"hash"`
 	// Priority and Created are the policy's place in the merge order.
 	// +optional
@@ -105,6 +107,7 @@ type PlannedInterface struct {
 // EnactmentPlan is the difference between the node now and then.
 type EnactmentPlan struct {
 	// Hash of the rendered state and of the changes below.
+	// +kubebuilder:validation:MaxLength=128
 	Hash string `json:"hash"`
 	// Disruption is the worst of any interface.
 	Disruption Disruption `json:"disruption"`
@@ -129,6 +132,7 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 	DesiredState State `json:"desiredState,omitempty,omitzero"`
 	// Hash of the rendering.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
 	Hash string `json:"hash,omitempty"`
 	// MatchedInterfaces are what spec.match selected on the node.
 	// +optional
@@ -151,6 +155,8 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Features of nmstate that the desired state uses.
 	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MaxLength=64
 	Features []string `json:"features,omitempty"`
 	// GuardedBy lists the probes that had to pass after the change; empty
 	// means that nothing guarded it.

@@ -54,7 +54,7 @@ type NodeNetworkConfigurationPolicySpec struct {
 	// +optional
 	// +kubebuilder:default="50%"
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? int(self) >= 1 : string(self).matches('^([1-9]|[1-9][0-9]|100)%$')",message="spec.maxUnavailable: must be a whole number from 1, or a percentage from \"1%\" to \"100%\""
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? int(self) >= 1 && int(self) <= 2147483647 : string(self).matches('^([1-9]|[1-9][0-9]|100)%$')",message="spec.maxUnavailable: must be a whole number from 1, or a percentage from \"1%\" to \"100%\""
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// ProbeTimeoutSeconds is how long, after an apply, the probes may take

@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -79,9 +80,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if out.Warning != (Warning{}) {
 		r.events.Eventf(in.Policy, nil, corev1.EventTypeWarning, out.Warning.Reason, "Rollout", "%s", out.Warning.Message)
 	}
-	if err := r.writeSpecs(ctx, in, out); err != nil {
-		return reconcile.Result{}, err
-	}
+	// An enactment that cannot be written keeps neither the others waiting nor the status.
+	unwritten := r.writeSpecs(ctx, in, out)
 	again := reconcile.Result{RequeueAfter: out.RequeueAfter}
 	if len(in.Unsure) > 0 && (again.RequeueAfter == 0 || again.RequeueAfter > unsureFor) {
 		again.RequeueAfter = unsureFor // What is not seen by then is not there.
@@ -90,14 +90,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		if again.RequeueAfter == 0 || wait < again.RequeueAfter {
 			again.RequeueAfter = wait
 		}
-		return again, nil
+		return again, unwritten
 	}
 	err = r.writeStatus(ctx, in, out)
-	if apierrors.IsConflict(err) {
+	if apierrors.IsConflict(err) && unwritten == nil {
 		// The policy is another one by now, and the cache will show it soon.
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	}
-	return again, err
+	return again, errors.Join(unwritten, err)
 }
 
 // gather reads the input of a plan. Its Policy is nil when there is nothing to
@@ -203,6 +203,10 @@ func tell(ctx context.Context, out Output) {
 	}
 }
 
+// mostUnwritten is after how many enactments that could not be written the others are
+// not tried any more: it is the API server then, and not a node.
+const mostUnwritten = 5
+
 // writeSpecs tells the nodes. What it could not write is planned again, with
 // what it could.
 func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error {
@@ -220,8 +224,12 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 		{out.Unaborts, keep, set(0), keepHash, ""},
 		{out.Grants, set(out.Generation), set(0), func(node, _ string) string { return out.Hashes[node] }, ""},
 	}
+	var unwritten []error
 	for _, step := range steps {
 		for _, node := range step.nodes {
+			if len(unwritten) >= mostUnwritten {
+				break
+			}
 			before := enactments[node]
 			after := v1.NodeNetworkConfigurationEnactmentSpec{
 				ApprovedGeneration: step.approved(before.Spec.ApprovedGeneration),
@@ -233,11 +241,11 @@ func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error
 				if after.ApprovedGeneration == out.Generation {
 					r.unsure.add(in.Policy.UID, node, r.clock.Now())
 				}
-				return fmt.Errorf("writing the spec of enactment %s: %w", before.Name, err)
+				unwritten = append(unwritten, fmt.Errorf("writing the spec of enactment %s: %w", before.Name, err))
 			}
 		}
 	}
-	return nil
+	return errors.Join(unwritten...)
 }
 
 func keep(before int64) int64 { return before }

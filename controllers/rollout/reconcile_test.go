@@ -31,6 +31,8 @@ type stage struct {
 	api        client.Client
 	clock      *clocktesting.FakeClock
 	writes     []string
+	// refused are objects that the API server does not let be written.
+	refused map[string]bool
 }
 
 func newStage(t *testing.T, limit int32, nodes ...on) *stage {
@@ -62,6 +64,9 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 		WithStatusSubresource(&v1.NodeNetworkConfigurationPolicy{}, &v1.NodeNetworkConfigurationEnactment{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				if s.refused[object.GetName()] {
+					return apierrors.NewRequestEntityTooLargeError("request is too large")
+				}
 				data, _ := patch.Data(object)
 				s.writes = append(s.writes, object.GetName()+" "+string(data))
 				return c.Patch(ctx, object, patch, options...)

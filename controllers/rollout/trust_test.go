@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -57,6 +59,33 @@ func TestAMadeUpGenerationIsToldAndTheRolloutGoesOn(t *testing.T) {
 	told := <-s.reconciler.events.(*events.FakeRecorder).Events
 	if !strings.Contains(told, "EnactmentIgnored enactment z.p tells of a newer generation than there is, 3") {
 		t.Error(told)
+	}
+}
+
+func TestAnEnactmentThatCannotBeWrittenKeepsNobodyWaiting(t *testing.T) {
+	s := newStage(t, 2, on{name: "a"}, on{name: "b"}, on{name: "c"})
+	s.refused = map[string]bool{"a.p": true}
+	_, err := s.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "p"}})
+	if err == nil || !strings.Contains(err.Error(), "writing the spec of enactment a.p: ") {
+		t.Errorf("error %v", err)
+	}
+	if diff := cmp.Diff([]string{`b.p {"spec":{"approvedGeneration":3}}`, "p status"}, s.writes); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnAPIServerThatTakesNothingIsNotAskedForEveryNode(t *testing.T) {
+	var nodes []on
+	refused := map[string]bool{}
+	for i := range 3 * mostUnwritten {
+		nodes = append(nodes, on{name: fmt.Sprint("n", i)})
+		refused[fmt.Sprintf("n%d.p", i)] = true
+	}
+	s := newStage(t, int32(len(nodes)), nodes...)
+	s.refused = refused
+	_, err := s.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: "p"}})
+	if asked := strings.Count(fmt.Sprint(err), "writing the spec of enactment"); asked != mostUnwritten {
+		t.Errorf("%d enactments were tried, want %d: %v", asked, mostUnwritten, err)
 	}
 }
 
