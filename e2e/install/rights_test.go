@@ -251,7 +251,31 @@ func writesItsOwnNodeOnly(t *testing.T, folder string) {
 	i.try(i.asUser("system:serviceaccount:kube-system:generic-garbage-collector"), map[string]attempt{
 		"the API server's garbage collector deletes what lost its owner": {remove, enactmentOf(b, "old"), ""},
 	})
+	about := func(apiVersion, kind, name string) *corev1.Event {
+		return &corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: "default", GenerateName: "e"},
+			InvolvedObject: corev1.ObjectReference{APIVersion: apiVersion, Kind: kind, Name: name, Namespace: "default"},
+		}
+	}
+	clusterWide := func(e *corev1.Event) *corev1.Event {
+		e.InvolvedObject.Namespace = ""
+		return e
+	}
+	i.try(i.asUser("system:serviceaccount:kube-system:replicaset-controller"), map[string]attempt{
+		"other programs tell events about what they like": {create, about("apps/v1", "ReplicaSet", "r"), ""},
+	})
+	i.try(handler, map[string]attempt{
+		"an event about its state": {create, clusterWide(about("nmstate.io/v1", "NodeNetworkState", "a")), ""},
+		"an event about a policy":  {create, clusterWide(about("nmstate.io/v1", "NodeNetworkConfigurationPolicy", "p")), ""},
+		"an event about the Lease": {create, about("coordination.k8s.io/v1", "Lease", "nmstate-controllers"), "may tell events about objects of nmstate.io only"},
+		"an event about b's state": {create, clusterWide(about("nmstate.io/v1", "NodeNetworkState", "b")), "may tell events about the NodeNetworkState of its own node only"},
+		"an event about a pod":     {create, about("v1", "Pod", "p"), "may tell events about objects of nmstate.io only"},
+	})
 	i.try(i.as("nmstate-controllers", "a"), map[string]attempt{
+		"an event about a policy":                   {create, clusterWide(about("nmstate.io/v1", "NodeNetworkConfigurationPolicy", "p")), ""},
+		"an event about any state":                  {create, clusterWide(about("nmstate.io/v1", "NodeNetworkState", "b")), ""},
+		"an event about the Lease":                  {create, about("coordination.k8s.io/v1", "Lease", "nmstate-controllers"), ""},
+		"an event about a pod":                      {create, about("v1", "Pod", "p"), "may tell events about objects of nmstate.io only"},
 		"the controllers grant every node its turn": {patch(""), enactmentOf(b, "old"), ""},
 	})
 }

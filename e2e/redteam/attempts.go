@@ -76,6 +76,12 @@ func rights() []Attempt {
 		{What: "change an NMState object", Want: NoRight, try: func(ctx context.Context, t Thief) error {
 			return t.Client.Create(ctx, &v1.NMState{ObjectMeta: metav1.ObjectMeta{Name: "evil"}})
 		}},
+		{
+			What: "ask whose a token is", Want: Passes, Harmless: "the metrics port has to; it has to have the token already",
+			try: func(ctx context.Context, t Thief) error {
+				return t.Client.Create(ctx, &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: "made-up"}})
+			},
+		},
 	}
 }
 

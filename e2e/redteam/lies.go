@@ -52,6 +52,10 @@ func lies() []Attempt {
 			try: status(`"desiredState":{"x":"` + strings.Repeat(long, 10) + `"}`),
 		},
 		{
+			What: "that the policy failed on its node", Want: Passes, Harmless: "nobody else knows better; it counts as one failed node, and other policies go on",
+			try: status(condition("Failing", "evil")),
+		},
+		{
 			What: "a generation that the policy never had", Want: Passes, Harmless: "it is ignored, with the event `EnactmentIgnored` on the policy",
 			try: status(`"policyGeneration":1099511627776`),
 		},

@@ -9,24 +9,28 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
+	"github.com/nmstate/kubernetes-nmstate/e2e/redteam"
 )
 
 var _ = Describe("Somebody with a handler's token", func() {
-	It("who tells of a generation that there is not stops no other node, and is told of", func(ctx SpecContext) {
+	It("can do what the security page says and no more, and stops no other node", func(ctx SpecContext) {
 		f := take(ctx, threeNodes)
 		f.create(ctx, bridgePolicy("203.0.113.10"))
 		f.awaitPolicy(ctx, "bridge", policySuccess)
-		victim := f.Nodes()[2]
-		Expect(victim.Handler(ctx, "stop")).To(Succeed())
-		stolen := f.asHandlerOf(ctx, victim)
-		lie := &v1.NodeNetworkConfigurationEnactment{}
-		lie.Name = v1.EnactmentName(victim.Name, "bridge")
-		Expect(stolen.Status().Patch(ctx, lie, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"policyGeneration":1099511627776}}`)))).To(Succeed())
+		taken := f.Nodes()[2]
+		Expect(taken.Handler(ctx, "stop")).To(Succeed())
+		rows, err := redteam.Run(ctx, redteam.Thief{
+			Client: f.asHandlerOf(ctx, taken), Node: f.nodeObject(ctx, taken), Victim: f.nodeObject(ctx, f.Nodes()[0]), Policy: "bridge", Namespace: "nmstate",
+		})
+		Expect(err).NotTo(HaveOccurred())
+		GinkgoWriter.Println(redteam.Table(redteam.Attempts()))
+		Expect(redteam.Compare(rows)).To(BeEmpty())
 
 		f.edit(ctx, bridgePolicy("203.0.113.11"))
 		for _, n := range f.Nodes()[:2] {
@@ -34,11 +38,18 @@ var _ = Describe("Somebody with a handler's token", func() {
 		}
 		f.awaitEvents(ctx, "bridge", "EnactmentIgnored")
 
-		Expect(victim.Handler(ctx, "start")).To(Succeed())
-		awaitKernel(ctx, victim, bridged("203.0.113.11")...)
+		Expect(taken.Handler(ctx, "start")).To(Succeed())
+		awaitKernel(ctx, taken, bridged("203.0.113.11")...)
 		Expect(f.awaitPolicy(ctx, "bridge", policySuccess)).To(Equal("3/3 nodes successfully configured"))
 	}, SpecTimeout(specTimeout))
 })
+
+func (f *fleet) nodeObject(ctx context.Context, n *lab.Node) *corev1.Node {
+	GinkgoHelper()
+	node := &corev1.Node{}
+	Expect(f.Client.Get(ctx, client.ObjectKey{Name: n.Name}, node)).To(Succeed())
+	return node
+}
 
 // asHandlerOf is a client with the node's own kubeconfig, on the node's network.
 func (f *fleet) asHandlerOf(ctx context.Context, n *lab.Node) client.Client {
@@ -47,7 +58,7 @@ func (f *fleet) asHandlerOf(ctx context.Context, n *lab.Node) client.Client {
 	Expect(err).NotTo(HaveOccurred())
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
-	config.Dial = n.Dial
+	config.Dial, config.QPS = n.Dial, -1
 	stolen, err := client.New(config, client.Options{Scheme: f.Client.Scheme(), Mapper: f.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
 	var policies v1.NodeNetworkConfigurationPolicyList
