@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -18,7 +19,7 @@ import (
 
 // Attempts are all of them, in the order in which they are made.
 func Attempts() []Attempt {
-	return append(append(append(rights(), others()...), lies()...), floods()...)
+	return slices.Concat(rights(), others(), disguises(), lies(), floods())
 }
 
 // rights are what no handler may do to any object.
@@ -191,6 +192,12 @@ func others() []Attempt {
 		{What: "make one that cannot be deleted (a finalizer)", Want: Admission, try: creating(func(_ Thief, e *v1.NodeNetworkConfigurationEnactment) {
 			e.Finalizers = []string{"example.com/evil"}
 		})},
+	}
+}
+
+// disguises are attempts to speak for others from one's own objects.
+func disguises() []Attempt {
+	return []Attempt{
 		{What: "keep its NodeNetworkState from being deleted", Want: Admission, try: func(ctx context.Context, t Thief) error {
 			return t.Client.Patch(ctx, t.state(t.Node), merge(`{"metadata":{"finalizers":["example.com/evil"]}}`))
 		}},
