@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,9 +14,11 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
 	authentication "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
@@ -23,8 +26,14 @@ import (
 const (
 	// remembered is how long an answer of the API server is believed.
 	remembered = time.Minute
-	// most bounds what is remembered: callers choose their tokens.
+	// trusted is how long whoever was let in is asked about again whatever strangers do.
+	trusted = time.Hour
+	// most bounds what is remembered of each kind: callers choose their tokens.
 	most = 100
+	// A caller with tokens that were not let in lately asks the API server so many
+	// questions a second, and so many at once; all such callers together so many.
+	callerRate, callerBurst = 1, 10
+	allRate, allBurst       = 20, 50
 	// questionTimeout bounds the questions for one request.
 	questionTimeout = 10 * time.Second
 )
@@ -49,8 +58,7 @@ func filter(clock clock.PassiveClock) func(*rest.Config, *http.Client) (metricss
 		if err != nil {
 			return nil, fmt.Errorf("preparing the metrics' access reviews: %w", err)
 		}
-		door := &door{clock: clock, who: who.TokenReviews(), may: may.SubjectAccessReviews(), answers: map[question]answer{}}
-		return door.guard, nil
+		return newDoor(clock, who.TokenReviews(), may.SubjectAccessReviews()).guard, nil
 	}
 }
 
@@ -60,19 +68,29 @@ type door struct {
 	who   authentication.TokenReviewInterface
 	may   authorization.SubjectAccessReviewInterface
 
+	// let are the questions that were answered with yes, refused the others: what
+	// strangers ask takes no room from those who may.
+	let, refused *cache.LRUExpireCache
+	// known are the questions that were once answered with yes.
+	known *cache.LRUExpireCache
+	// all bounds what unknown callers make us ask, and callers has the bound of each.
+	all     flowcontrol.PassiveRateLimiter
 	mu      sync.Mutex
-	answers map[question]answer
+	callers *cache.LRUExpireCache
+}
+
+func newDoor(clock clock.PassiveClock, who authentication.TokenReviewInterface, may authorization.SubjectAccessReviewInterface) *door {
+	remembering := func() *cache.LRUExpireCache { return cache.NewLRUExpireCacheWithClock(most, clock) }
+	return &door{
+		clock: clock, who: who, may: may, let: remembering(), refused: remembering(), known: remembering(), callers: remembering(),
+		all: flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(allRate, allBurst, clock),
+	}
 }
 
 // question is what the API server was asked. The token itself is not kept.
 type question struct {
 	token [sha256.Size]byte
 	path  string
-}
-
-type answer struct {
-	status int
-	until  time.Time
 }
 
 func (d *door) guard(log logr.Logger, inner http.Handler) (http.Handler, error) {
@@ -82,7 +100,7 @@ func (d *door) guard(log logr.Logger, inner http.Handler) (http.Handler, error) 
 			http.Error(response, "a token of the cluster is needed", http.StatusUnauthorized)
 			return
 		}
-		switch status, err := d.answer(request.Context(), token, request.URL.Path); {
+		switch status, err := d.answer(request.Context(), caller(request), token, request.URL.Path); {
 		case err != nil:
 			log.Info("Whether metrics may be read cannot be asked", "cause", err.Error())
 			http.Error(response, "the API server cannot be asked", http.StatusServiceUnavailable)
@@ -94,18 +112,53 @@ func (d *door) guard(log logr.Logger, inner http.Handler) (http.Handler, error) 
 	}), nil
 }
 
-func (d *door) answer(ctx context.Context, token, path string) (int, error) {
+// caller is the address that a request comes from, without its port.
+func caller(request *http.Request) string {
+	host, _, err := net.SplitHostPort(request.RemoteAddr)
+	if err != nil {
+		return request.RemoteAddr
+	}
+	return host
+}
+
+func (d *door) answer(ctx context.Context, caller, token, path string) (int, error) {
 	asked := question{token: sha256.Sum256([]byte(token)), path: path}
-	if known, ok := d.known(asked); ok {
-		return known, nil
+	if _, yes := d.let.Get(asked); yes {
+		return http.StatusOK, nil
+	}
+	if status, no := d.refused.Get(asked); no {
+		return status.(int), nil
+	}
+	if _, known := d.known.Get(asked); !known && !d.mayAsk(caller) {
+		return http.StatusTooManyRequests, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	status, err := d.ask(ctx, token, path)
-	if err == nil {
-		d.remember(asked, status)
+	switch {
+	case err != nil:
+	case status == http.StatusOK:
+		d.let.Add(asked, status, remembered)
+		d.known.Add(asked, status, trusted)
+	default:
+		d.refused.Add(asked, status, remembered)
+		d.known.Remove(asked)
 	}
 	return status, err
+}
+
+// mayAsk bounds what a caller with an unknown token makes us ask.
+func (d *door) mayAsk(caller string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var its flowcontrol.PassiveRateLimiter
+	if found, there := d.callers.Get(caller); there {
+		its = found.(flowcontrol.PassiveRateLimiter)
+	} else {
+		its = flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(callerRate, callerBurst, d.clock)
+	}
+	d.callers.Add(caller, its, trusted)
+	return its.TryAccept() && d.all.TryAccept()
 }
 
 func (d *door) ask(ctx context.Context, token, path string) (int, error) {
@@ -132,20 +185,4 @@ func (d *door) ask(ctx context.Context, token, path string) (int, error) {
 		return http.StatusForbidden, nil
 	}
 	return http.StatusOK, nil
-}
-
-func (d *door) known(asked question) (int, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	found, ok := d.answers[asked]
-	return found.status, ok && d.clock.Now().Before(found.until)
-}
-
-func (d *door) remember(asked question, status int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.answers) >= most {
-		clear(d.answers)
-	}
-	d.answers[asked] = answer{status: status, until: d.clock.Now().Add(remembered)}
 }

@@ -2,6 +2,7 @@ package access
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -42,9 +43,7 @@ func newCluster(t *testing.T) *cluster {
 		review.Status.Allowed = review.Spec.User == "reader" && review.Spec.NonResourceAttributes.Path == "/metrics"
 		return true, review, nil
 	})
-	door := &door{
-		clock: c.clock, who: c.AuthenticationV1().TokenReviews(), may: c.AuthorizationV1().SubjectAccessReviews(), answers: map[question]answer{},
-	}
+	door := newDoor(c.clock, c.AuthenticationV1().TokenReviews(), c.AuthorizationV1().SubjectAccessReviews())
 	var err error
 	c.inner, err = door.guard(logr.Discard(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	if err != nil {
@@ -53,8 +52,11 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-func (c *cluster) get(path, header string) int {
+func (c *cluster) get(path, header string) int { return c.getFrom("192.0.2.1:1234", path, header) }
+
+func (c *cluster) getFrom(address, path, header string) int {
 	request := httptest.NewRequest(http.MethodGet, path, nil)
+	request.RemoteAddr = address
 	if header != "" {
 		request.Header.Set("Authorization", header)
 	}
@@ -110,12 +112,44 @@ func TestAnAnswerIsBelievedForAMinute(t *testing.T) {
 	}
 }
 
-func TestMadeUpTokensFillNoMemory(t *testing.T) {
+func TestMadeUpTokensAskLittleAndForgetNobody(t *testing.T) {
+	const stranger, prometheus, late = "192.0.2.9:1", "192.0.2.1:1", "192.0.2.2:1"
 	c := newCluster(t)
-	for i := range 3 * most {
-		c.get("/metrics", "Bearer "+string(rune('a'+i)))
+	expect := func(address, token string, want int) {
+		t.Helper()
+		if got := c.getFrom(address, "/metrics", "Bearer "+token); got != want {
+			t.Errorf("%s with token %q: status %d, want %d", address, token, got, want)
+		}
 	}
-	if c.asked != 3*most {
-		t.Errorf("asked %d times", c.asked)
+	expect(prometheus, "reader", http.StatusOK)
+	flood := func(address string) {
+		for i := range 3 * most {
+			want := http.StatusUnauthorized
+			if i >= callerBurst {
+				want = http.StatusTooManyRequests
+			}
+			expect(address, fmt.Sprint("made-up ", address, i), want)
+		}
 	}
+	flood(stranger)
+	if c.asked != 1+callerBurst {
+		t.Errorf("asked %d times, want %d", c.asked, 1+callerBurst)
+	}
+	expect(prometheus, "reader", http.StatusOK)
+	if c.asked != 1+callerBurst {
+		t.Errorf("strangers have the good token asked about again")
+	}
+	expect(late, "stranger", http.StatusForbidden) // Another caller may ask.
+	for i := range allBurst {                      // As many addresses, with a token each.
+		c.getFrom(fmt.Sprintf("198.51.100.%d:1", i), "/metrics", "Bearer made-up")
+		c.getFrom(fmt.Sprintf("203.0.113.%d:1", i), "/metrics", fmt.Sprint("Bearer made-up ", i))
+	}
+	if c.asked != allBurst {
+		t.Errorf("asked %d times, want %d for all unknown callers together", c.asked, allBurst)
+	}
+	expect(late, "a-new-reader", http.StatusTooManyRequests)
+
+	c.clock.Step(remembered + time.Second)
+	flood(stranger)
+	expect(prometheus, "reader", http.StatusOK) // Asked about again, for it was let in before.
 }
