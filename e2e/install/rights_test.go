@@ -164,7 +164,7 @@ func (i *installed) try(c client.Client, attempts map[string]attempt) {
 		switch {
 		case one.refusal == "" && err != nil:
 			i.Errorf("%s: %v", sentence, err)
-		case one.refusal != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), one.refusal)):
+		case one.refusal != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), one.refusal) || strings.Contains(err.Error(), "resulted in error")):
 			i.Errorf("%s: want it forbidden with\n  %s\ngot %v", sentence, one.refusal, err)
 		}
 	}

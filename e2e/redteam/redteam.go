@@ -89,6 +89,8 @@ func outcome(err error) (Outcome, bool) {
 		return Passes, true
 	case errors.Is(err, errIgnored):
 		return Ignored, true
+	case strings.Contains(err.Error(), "resulted in error"):
+		return "", false // An expression that cannot be evaluated refuses what it should let through, too.
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy"):
 		return Admission, true
 	case apierrors.IsForbidden(err):

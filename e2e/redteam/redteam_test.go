@@ -41,6 +41,7 @@ func TestOutcome(t *testing.T) {
 		"it has no effect":             {errIgnored, Ignored, true},
 		"no right":                     {forbidden("cannot patch resource"), NoRight, true},
 		"admission":                    {forbidden("ValidatingAdmissionPolicy 'p' denied request"), Admission, true},
+		"an expression that is wrong":  {forbidden("ValidatingAdmissionPolicy 'p' denied request: expression 'x' resulted in error: cost"), "", false},
 		"the schema":                   {apierrors.NewBadRequest("strict decoding"), Schema, true},
 		"too large for a request":      {apierrors.NewRequestEntityTooLargeError("limit"), TooLarge, true},
 		"too large for etcd":           {errors.New("etcdserver: request is too large"), TooLarge, true},
