@@ -51,13 +51,15 @@ func (n *node) manage(ctx context.Context) error {
 		return err
 	}
 	o := n.options
+	serving := access.Metrics(o.metricsAddr, o.metricsOpen, clock.RealClock{})
+	serveState(&serving, n.state.Whole)
 	mgr, err := ctrl.NewManager(n.config, ctrl.Options{
 		Scheme:                 p.scheme,
 		Cache:                  policy.CacheOptions(o.node),
 		MapperProvider:         knownKinds,
 		HealthProbeBindAddress: o.healthAddr,
 		PprofBindAddress:       o.pprofAddr,
-		Metrics:                access.Metrics(o.metricsAddr, o.metricsOpen, clock.RealClock{}),
+		Metrics:                serving,
 	})
 	if err != nil {
 		return fmt.Errorf("preparing the handler: %w", err)
