@@ -33,6 +33,9 @@ type NodeNetworkConfigurationEnactmentSpec struct {
 // CapturedState is one resolved capture.
 type CapturedState struct {
 	State State `json:"state,omitempty,omitzero"`
+	// Truncated says what state leaves out; absent where it is whole.
+	// +optional
+	Truncated *Truncated `json:"truncated,omitempty"`
 	// +optional
 	MetaInfo CapturedStateMeta `json:"metaInfo,omitempty,omitzero"`
 }

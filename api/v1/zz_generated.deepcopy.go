@@ -94,6 +94,11 @@ func (in *Capabilities) DeepCopy() *Capabilities {
 func (in *CapturedState) DeepCopyInto(out *CapturedState) {
 	*out = *in
 	in.State.DeepCopyInto(&out.State)
+	if in.Truncated != nil {
+		in, out := &in.Truncated, &out.Truncated
+		*out = new(Truncated)
+		(*in).DeepCopyInto(*out)
+	}
 	in.MetaInfo.DeepCopyInto(&out.MetaInfo)
 }
 

@@ -41,6 +41,28 @@ func (r *Reconciler) capture(ctx context.Context, made *rendering, g *gathered, 
 	return ""
 }
 
+// maxCaptured is the most that the captured states of an enactment take, in bytes.
+const maxCaptured = 128 << 10
+
+// told are captured states as an enactment shows them: each within its share of the
+// room. Without the helper nobody tells any.
+func told(captured map[string]state.State, meta v1.CapturedStateMeta) map[string]v1.CapturedState {
+	if len(captured) == 0 {
+		return nil
+	}
+	shown := make(map[string]v1.CapturedState, len(captured))
+	share := maxCaptured / len(captured)
+	for name, value := range captured {
+		one := v1.CapturedState{State: v1.NewState(value.JSON()), MetaInfo: meta}
+		if len(one.State.Raw) > share {
+			kept, truncated := desired.Cut(value, share)
+			one.State, one.Truncated = v1.NewState(kept.JSON()), truncated
+		}
+		shown[name] = one
+	}
+	return shown
+}
+
 func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy, current state.State) error {
 	captures, err := desired.FillCaptures(policy.Spec.Capture, made.variables)
 	if err != nil {
@@ -58,15 +80,7 @@ func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, 
 	if err != nil {
 		return fmt.Errorf("resolving spec.capture: %w", err)
 	}
-	if len(captured) > 0 { // Without the helper nobody tells them.
-		made.captured = make(map[string]v1.CapturedState, len(captured))
-	}
-	for name, value := range captured {
-		made.captured[name] = v1.CapturedState{
-			State:    v1.NewState(value.JSON()),
-			MetaInfo: v1.CapturedStateMeta{Time: metav1.Time{Time: r.Clock.Now()}.Rfc3339Copy(), Version: "0"},
-		}
-	}
+	made.captured = told(captured, v1.CapturedStateMeta{Time: metav1.Time{Time: r.Clock.Now()}.Rfc3339Copy(), Version: "0"})
 	made.Rendering, err = desired.Render(resolved.JSON(), policy.Spec.Priority, *g.filtersVLANs())
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -94,9 +95,10 @@ func countPolicies(ctx context.Context, reader client.Reader, found counts) erro
 }
 
 func countEnactments(ctx context.Context, reader client.Reader, found counts) error {
+	known := []v1.ConditionType{v1.EnactmentFailing, v1.EnactmentAvailable, v1.EnactmentProgressing, v1.EnactmentPending, v1.EnactmentAborted}
 	return eachEnactment(ctx, reader, func(e *v1.NodeNetworkConfigurationEnactment) {
 		for _, condition := range e.Status.Conditions {
-			if condition.Status == metav1.ConditionTrue {
+			if condition.Status == metav1.ConditionTrue && slices.Contains(known, condition.Type) {
 				found[[2]string{e.Node(), string(condition.Type)}]++
 			}
 		}
@@ -105,13 +107,28 @@ func countEnactments(ctx context.Context, reader client.Reader, found counts) er
 
 // countFeatures marks what is used: the older project's gauge is no count, so that
 // its sum over clusters is how many of them use a feature.
+//
+// A node says what it uses: what nmstate has no word for is not told, and no more
+// than maxFeatures are.
 func countFeatures(ctx context.Context, reader client.Reader, found counts) error {
-	return eachEnactment(ctx, reader, func(e *v1.NodeNetworkConfigurationEnactment) {
+	err := eachEnactment(ctx, reader, func(e *v1.NodeNetworkConfigurationEnactment) {
 		for _, feature := range e.Status.Features {
-			found[[2]string{feature}] = 1
+			if featureName.MatchString(feature) {
+				found[[2]string{feature}] = 1
+			}
 		}
 	})
+	names := slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	for _, name := range names[min(len(names), maxFeatures):] {
+		delete(found, name)
+	}
+	return err
 }
+
+// maxFeatures is twice as many as nmstate has words for.
+const maxFeatures = 200
+
+var featureName = regexp.MustCompile(`^[a-z0-9-]{1,48}$`)
 
 func eachEnactment(ctx context.Context, reader client.Reader, visit func(*v1.NodeNetworkConfigurationEnactment)) error {
 	enactments := &v1.NodeNetworkConfigurationEnactmentList{}

@@ -19,13 +19,14 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
-// manyBridges make a report that the API server would not take as a whole (600 are
-// more than 1 MB), and with all scenarios as many as we promise.
+// manyBridges make a report beyond the bound; with all scenarios as many as we promise,
+// whose whole report etcd does not take. nmstate takes long to read them: four times in
+// the life of a change.
 func manyBridges() int {
 	if os.Getenv(allOfThem) == "1" {
 		return 1500
 	}
-	return 600
+	return 350
 }
 
 // makeBridges are somebody else's: NetworkManager has no profile for them.

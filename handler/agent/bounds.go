@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -24,7 +25,7 @@ func (a *Agent) tellState(status *v1.NodeNetworkStateStatus, report state.State,
 	limit := cmp.Or(a.ReportLimit, state.ReportLimit)
 	raw, truncated := report.JSON(), (*v1.Truncated)(nil)
 	if len(raw) > limit {
-		report, truncated = cut(report, limit, named)
+		report, truncated = desired.Cut(report, limit, named...)
 		if err == nil && equality.Semantic.DeepEqual(truncated, status.Truncated) && state.SameReport(previous, report) {
 			return false
 		}
@@ -32,17 +33,6 @@ func (a *Agent) tellState(status *v1.NodeNetworkStateStatus, report state.State,
 	}
 	status.CurrentState, status.Truncated = v1.NewState(raw), truncated
 	return true
-}
-
-// cut is what a report is told of that is larger than the limit.
-func cut(report state.State, limit int, named []string) (state.State, *v1.Truncated) {
-	kept, omissions := state.Cut(report, state.CutLimit(limit), named...)
-	truncated := &v1.Truncated{}
-	truncated.Size, truncated.Hash = state.ReportMark(report)
-	for _, one := range omissions {
-		truncated.Omitted = append(truncated.Omitted, v1.Omitted{Section: one.Section, Type: one.Type, Count: int64(one.Count), Names: one.Names})
-	}
-	return kept, truncated
 }
 
 // Whole is the node's whole report as it was last read, whether or not all of it was

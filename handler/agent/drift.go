@@ -59,6 +59,7 @@ type drifted struct {
 }
 
 func leafOf(path, want, got string) string {
+	want, got = inShort(want), inShort(got) // As the status has them.
 	if want != "" {
 		got = "" // Whatever is there instead: it is the same leaf.
 	}
@@ -174,7 +175,7 @@ func (a *Agent) tell(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus
 		}
 		if len(status.Drift) < maxDrift {
 			status.Drift = append(status.Drift, v1.Drift{
-				Path: one.Path, Expected: one.Want, Found: one.Got, Policy: one.policy, Since: *reported(one.since), Action: action,
+				Path: one.Path, Expected: inShort(one.Want), Found: inShort(one.Got), Policy: one.policy, Since: *reported(one.since), Action: action,
 			})
 		}
 		lines = append(lines, one.String())

@@ -21,6 +21,13 @@ import (
 // maxMessage is the most that a condition's message may hold, in bytes.
 const maxMessage = 1024
 
+// maxValue is the same for a value in a list of differences, maxAwaits for how many
+// interfaces a change may wait for by name.
+const (
+	maxValue  = 256
+	maxAwaits = 100
+)
+
 // report writes the status if anything that matters changed. What was written
 // with its reply lost, or by the handler before this one, the cache may not show
 // yet: then it is computed again from what the API server has.
@@ -244,11 +251,17 @@ func (a *Agent) putCondition(status *v1.NodeNetworkStateStatus, next v1.Conditio
 }
 
 func shortened(message string) string {
-	message = strings.Join(strings.Fields(message), " ")
-	if len(message) <= maxMessage {
-		return message
+	return cutAt(strings.Join(strings.Fields(message), " "), maxMessage)
+}
+
+// inShort is a value as the status tells it.
+func inShort(value string) string { return cutAt(value, maxValue) }
+
+func cutAt(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+	return strings.ToValidUTF8(text[:most-3], "") + "..."
 }
 
 // oneLine is the first mistake of a malformed state.

@@ -185,10 +185,15 @@ const supersededPause = 2 * time.Second
 // lastOf is the outcome as it is reported, with the time of the next attempt
 // where it is ours to decide.
 func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
+	var differences []string
+	for _, line := range outcome.Differences {
+		differences = append(differences, shortened(line))
+	}
 	last := v1.Transaction{
 		Generation: outcome.Change.Generation, Phase: string(txn.Idle), Since: *reported(a.entry.Since),
 		Policy: outcome.Change.Policy, Sources: v1.PlainSources(a.entry.Sources), Result: outcome.Result,
-		Final: outcome.Final, Message: outcome.Message, GuardedBy: outcome.GuardedBy, Differences: outcome.Differences, Awaits: outcome.Awaits,
+		Final: outcome.Final, Message: shortened(outcome.Message), GuardedBy: outcome.GuardedBy, Differences: differences,
+		Awaits: outcome.Awaits[:min(len(outcome.Awaits), maxAwaits)],
 	}
 	switch outcome.Result {
 	case v1.TransactionCommitted:

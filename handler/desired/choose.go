@@ -172,6 +172,10 @@ func (t *turn) candidate() (*member, aggregate) {
 			m.conflict = &conflict
 			continue
 		}
+		if size := t.specOf(target, m).size(); size > maxSpec {
+			m.conflict = &Conflict{Policy: m.name, Size: size}
+			continue
+		}
 		return m, target
 	}
 	return nil, aggregate{}

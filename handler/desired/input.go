@@ -129,6 +129,19 @@ type Spec struct {
 	Generation int64
 }
 
+// size is about what it takes in its object, in bytes.
+func (s *Spec) size() int {
+	const around = 64 // Of a source: keys, braces and quotes.
+	size := len(s.DesiredState.Raw)
+	for _, source := range s.Sources {
+		size += around + len(source.Policy) + len(source.Hash)
+		for _, path := range source.Paths {
+			size += len(path) + len(`"",`)
+		}
+	}
+	return size
+}
+
 // Event is something that people should see on the policy.
 type Event struct {
 	Policy  string

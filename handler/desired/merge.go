@@ -44,10 +44,16 @@ type Conflict struct {
 	// Cycle, instead of a path and values, is the circle that the two make of
 	// interfaces: "br1 -> bond0 -> br1".
 	Cycle string
+	// Size, instead, is what the node's spec would come to with the policy, in bytes.
+	Size int
 }
 
 // String is the conflict in one line.
 func (c Conflict) String() string {
+	if c.Size > 0 {
+		return fmt.Sprintf("with policy %s what the node's policies set comes to %d bytes, and its NodeNetworkState has room for %d: leave out what another policy sets already, or what the node need not have",
+			c.Policy, c.Size, maxSpec)
+	}
 	if c.Cycle != "" {
 		return fmt.Sprintf("policy %s conflicts with policy %s: together they make interfaces stand on each other in a circle: %s",
 			c.Policy, c.Other, c.Cycle)
@@ -55,6 +61,10 @@ func (c Conflict) String() string {
 	return fmt.Sprintf("policy %s conflicts with policy %s at %s: %s here, %s there",
 		c.Policy, c.Other, c.Path, c.Value, c.OtherValue)
 }
+
+// maxSpec is the most that a NodeNetworkState's spec may take, in bytes: its status takes
+// up to 700 KiB, and etcd takes 1.5 MiB.
+const maxSpec = 768 << 10
 
 // Merge makes one state of several policies, whatever order they come in. A
 // policy that disagrees with those before it is left out entirely.

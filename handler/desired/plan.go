@@ -17,6 +17,9 @@ import (
 const (
 	maxPlanLines = 200
 	maxPlanLine  = 300
+	// Of all interfaces together.
+	maxLinesInAll        = 300
+	maxPlannedInterfaces = 200
 )
 
 // planHashBytes make a hash that a person can compare by eye.
@@ -67,6 +70,25 @@ func (p *planner) plan(rendered state.State) v1.EnactmentPlan {
 	plan.Disruption = worse(plan.Disruption, p.worst)
 	plan.Changes = bounded(p.other)
 	plan.Hash = planHash(rendered, plan)
+	return inAll(plan)
+}
+
+// inAll bounds a plan of many interfaces. Its hash is that of all.
+func inAll(plan v1.EnactmentPlan) v1.EnactmentPlan {
+	left := maxLinesInAll
+	for i := range plan.Interfaces {
+		one := &plan.Interfaces[i]
+		one.Reason = oneLine(one.Reason, maxMessage-maxPlanLine)
+		if lines := len(one.Changes); lines > left {
+			one.Changes = []string{fmt.Sprintf("%d changes", lines)}
+		} else {
+			left -= lines
+		}
+	}
+	if more := len(plan.Interfaces) - maxPlannedInterfaces; more > 0 {
+		plan.Interfaces = plan.Interfaces[:maxPlannedInterfaces]
+		plan.Changes = append(plan.Changes, fmt.Sprintf("and %d more interfaces", more))
+	}
 	return plan
 }
 

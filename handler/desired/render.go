@@ -12,6 +12,10 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
+// maxRendering is the most that a policy's state may come to on a node, in bytes: the
+// enactment has it twice, as it is and as it is committed.
+const maxRendering = 512 << 10
+
 // Rendering is a policy's state as it comes out on one node.
 type Rendering struct {
 	// State, and the same as a document.
@@ -46,9 +50,14 @@ func Render(raw []byte, priority int32, canFilterVLANs bool) (Rendering, error) 
 	if cycle := state.Cycle(rendered); cycle != "" {
 		return Rendering{}, fmt.Errorf("reading spec.desiredState: interfaces stand on each other in a circle: %s", cycle)
 	}
+	document := rendered.JSON()
+	if len(document) > maxRendering {
+		return Rendering{}, fmt.Errorf("reading spec.desiredState: on this node it comes to %d bytes, and an enactment has room for %d: divide it into several policies",
+			len(document), maxRendering)
+	}
 	return Rendering{
 		State:    rendered,
-		Document: v1.NewState(rendered.JSON()),
+		Document: v1.NewState(document),
 		Hash:     renderingHash(rendered, priority),
 		Features: features(tree),
 	}, nil

@@ -12,16 +12,14 @@ const (
 	// ReportLimit is the most that a report takes in a NodeNetworkState, in bytes: its
 	// state, and what is said of what the state leaves out.
 	ReportLimit = 512 << 10
-	// maxOmissions and maxOmittedNames bound what is said of it. omissionsRoom is more
-	// than it can take as JSON.
+	// These bound what is said of that, and are more than it takes as JSON: how many
+	// omissions, the bytes of each and of what is said of all.
 	maxOmissions    = 32
 	maxOmittedNames = 512
 	maxSection      = 64
-	omissionsRoom   = 32 << 10
+	omissionSize    = 768
+	aroundOmissions = 256
 )
-
-// CutLimit is what is left of a limit for the state of a report that is cut.
-func CutLimit(limit int) int { return limit - omissionsRoom }
 
 // Omission is what a report leaves out of one section of the state.
 type Omission struct {
@@ -31,7 +29,8 @@ type Omission struct {
 	Names   string // Of interfaces, in ranges: "br[0-599], eth7".
 }
 
-// Cut is a report that takes at most so many bytes of JSON, and what it leaves out.
+// Cut is a part of a report, and what that leaves out: told together, they take at most
+// so many bytes of JSON, of which a quarter may be for the latter.
 // These are kept, in this order, by name within each, and each as long as there is room:
 //
 //  1. interfaces that policies name,
@@ -48,7 +47,8 @@ type Omission struct {
 // how many others there are, as long as it fits.
 func Cut(report State, limit int, named ...string) (State, []Omission) {
 	const empty = `{"interfaces":[],"routes":{"config":[],"running":[]},"route-rules":{"config":[]}}`
-	c := cutter{report: report, room: limit - len(empty), kept: map[string]any{}, chosen: map[place]bool{}, names: map[string]bool{}}
+	most := min(max(limit/4/omissionSize, 1), maxOmissions)
+	c := cutter{report: report, room: limit - most*omissionSize - aroundOmissions - len(empty), kept: map[string]any{}, chosen: map[place]bool{}, names: map[string]bool{}}
 	ranks := report.ranks(named)
 	c.interfaces(func(name string) bool { return ranks[name] == rankNamed })
 	c.nodeWide()
@@ -61,7 +61,7 @@ func Cut(report State, limit int, named ...string) (State, []Omission) {
 		c.interfaces(func(name string) bool { return ranks[name] == rank })
 	}
 	c.routes("routes.running", func(r Route) bool { return c.names[r.NextHopInterface] })
-	return c.result(), c.omissions()
+	return c.result(), c.omissions(most)
 }
 
 // Ranks of interfaces in Cut; zero is for the rest.
@@ -274,7 +274,7 @@ func (c *cutter) result() State {
 
 // omissions counts what is not kept: by type, and the most first where there are more
 // types than there is room for.
-func (c *cutter) omissions() []Omission {
+func (c *cutter) omissions(most int) []Omission {
 	counts, names := map[Omission]int{}, map[Omission][]string{}
 	for _, section := range lists() {
 		for index, value := range c.report.in(section) {
@@ -300,12 +300,12 @@ func (c *cutter) omissions() []Omission {
 	slices.SortFunc(all, func(a, b Omission) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Section, b.Section), cmp.Compare(a.Type, b.Type))
 	})
-	if len(all) > maxOmissions {
+	if len(all) > most {
 		rest := Omission{Section: "others"}
-		for _, one := range all[maxOmissions-1:] {
+		for _, one := range all[most-1:] {
 			rest.Count += one.Count
 		}
-		all = append(all[:maxOmissions-1], rest)
+		all = append(all[:most-1], rest)
 	}
 	return all
 }
