@@ -122,6 +122,12 @@ func TestAReportThatTheAPIServerRefusesIsToldAsOldAndHoldsUpNothing(t *testing.T
 				t.Errorf("what is told is neither the old report nor the new one: %s", now)
 			}
 			n.quiet()
+			told := n.get().ResourceVersion
+			a.NetworkChanged()
+			n.until("the node is read again", func() bool { return !a.inbox.isDirty() })
+			if n.quiet(); n.get().ResourceVersion != told {
+				t.Error("a report that is refused again is told again")
+			}
 			n.want(2, "p", "new0")
 			if got := n.outcome(2); got.Result != v1.TransactionCommitted {
 				t.Fatalf("outcome = %+v", got)
