@@ -138,6 +138,42 @@ spec:
 	}, SpecTimeout(specTimeout))
 })
 
+var _ = Describe("An interface that a policy wants up", func() {
+	It("has to be activated by NetworkManager: 802.1X without a supplicant is taken back, in one line that says what to look at", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, fmt.Sprintf(`
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: secure-port}
+spec:
+  probeTimeoutSeconds: %d
+  desiredState:
+    interfaces:
+    - {name: eth2, type: ethernet, state: up, 802.1x: {identity: node1, eap-methods: [pwd], password: lab}}
+`, window))
+		Expect(f.awaitFailing(ctx, n.Name, "secure-port")).To(MatchRegexp(
+			`interfaces\[eth2\]: NetworkManager has it .*, not activated \(802\.1X: look whether wpa_supplicant runs on the node`))
+		f.awaitAsBefore(ctx, n)
+	}, SpecTimeout(specTimeout))
+
+	It("and waits for a lease that nobody gives is Available, and the enactment says what was not verified", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, `
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: no-lease}
+spec:
+  desiredState:
+    interfaces:
+    - {name: eth2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}, ipv6: {enabled: false}}
+`)
+		got := f.awaitEnactment(ctx, n.Name, "no-lease", enactmentSuccess)
+		Expect(got.Status.NotVerified).To(ConsistOf("interfaces[eth2]: it waits for a lease or a router advertisement"))
+	}, SpecTimeout(specTimeout))
+})
+
 var _ = Describe("A change that takes its time", func() {
 	It("is in the node's state with what it waits for, is told when it begins to wait and when it has ended, and then writes nothing", func(ctx SpecContext) {
 		f := take(ctx, oneNode)

@@ -180,6 +180,7 @@ func (a *Agent) drain(ctx context.Context) {
 		if next.shown != nil {
 			a.shown = next.shown
 		}
+		a.entry.NotVerified = append(a.entry.NotVerified, next.notVerified...)
 		a.heardOfForeign(next.event)
 		a.step(ctx, next.event)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -174,7 +173,7 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 			if name == txn.ReadBack {
 				back := &readBack{backend: a.Backend, desired: entry.Change, changes: a.inbox.count}
 				err = probe.Until(windowCtx, a.Clock, back, name, readBackInterval, window)
-				passed.shown = back.shown
+				passed.shown, passed.notVerified = back.shown, back.notVerified
 			} else if name == txn.Foreign {
 				err = a.keepForeign(windowCtx, entry)
 			} else {
@@ -190,36 +189,6 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 			a.poke()
 		})
 	}
-}
-
-// readBack is the guard that the node has what was desired.
-type readBack struct {
-	backend backend.Backend
-	desired []byte
-	// changes counts what was told of the network.
-	changes func() int
-	// shown is the state that had all of it; nil where only a commit brings the rest.
-	shown *reading
-}
-
-func (r *readBack) Probe(ctx context.Context, _ string) error {
-	desired, err := state.Parse(r.desired)
-	if err != nil {
-		return err
-	}
-	tried := desired.ForTrial()
-	changes := r.changes()
-	current, err := r.backend.Show(ctx)
-	if err != nil {
-		return fmt.Errorf("reading the node's network back: %w", err)
-	}
-	if missing := state.Missing(tried, current); len(missing) > 0 {
-		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(lines(missing), "; "))
-	}
-	if tried.Equal(desired) {
-		r.shown = &reading{state: current, changes: changes}
-	}
-	return nil
 }
 
 // ours finds the checkpoint of an entry. ErrGone: it is not alive, whatever another

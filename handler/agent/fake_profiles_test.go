@@ -63,13 +63,21 @@ func (h *host) Profiles(context.Context) (profiles.Snapshot, error) {
 	defer h.mu.Unlock()
 	snapshot := profiles.Snapshot{Files: maps.Clone(h.layers.files)}
 	for _, name := range slices.Sorted(mapsKeys(h.interfaces)) {
-		d := profiles.Device{Name: name, Software: h.bare[name] == nil}
+		d := profiles.Device{Name: name, Software: h.bare[name] == nil, State: h.stands(name)}
 		if h.layers.active[name] {
 			d.Profile = name
 		}
 		snapshot.Devices = append(snapshot.Devices, d)
 	}
 	return snapshot, nil
+}
+
+// stands is where NetworkManager has a device: activated, but for the one that a test names.
+func (h *host) stands(name string) profiles.DeviceState {
+	if name == h.disconnected {
+		return profiles.Disconnected
+	}
+	return profiles.Active
 }
 
 func (h *host) Do(_ context.Context, a profiles.Action) error {

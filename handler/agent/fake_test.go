@@ -54,6 +54,8 @@ type host struct {
 	needs string
 	// forbids is an interface with which it is.
 	forbids string
+	// disconnected is a device that NetworkManager does not activate.
+	disconnected string
 	// hold, when set, keeps an apply from returning until it is closed or killed.
 	hold chan struct{}
 }

@@ -33,6 +33,8 @@ type letter struct {
 	entry *journal.Entry
 	// shown is the node's state as it was read with the event; nil: it was not.
 	shown *reading
+	// notVerified says what of the change could not be proved, one line each.
+	notVerified []string
 }
 
 // reading is a state that was read, and how many changes of the network had

@@ -153,3 +153,17 @@ func TestAFamilyThatAChangeRemovesIsToldWhenItIsCommitted(t *testing.T) {
 		t.Errorf("outcome = %+v", got)
 	}
 }
+
+func TestWhatNetworkManagerDoesNotActivateIsTakenBackInOneReadableLine(t *testing.T) {
+	n := newNode(t)
+	n.handler()
+	n.host.mu.Lock()
+	n.host.disconnected = "bad"
+	n.host.mu.Unlock()
+	n.want(2, "p", "bad")
+	got := n.outcome(2)
+	const message = "the node does not have the desired state: interfaces[bad]: NetworkManager has it disconnected, not activated"
+	if got.Result != v1.TransactionRolledBack || !strings.HasSuffix(got.Message, message) || got.Final {
+		t.Errorf("outcome = %+v", got)
+	}
+}

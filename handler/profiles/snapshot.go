@@ -49,6 +49,9 @@ type Device struct {
 	// Software: it is made by a profile and goes with it, unlike hardware.
 	Software bool `json:"software,omitempty"`
 	MTU      int  `json:"mtu,omitempty"`
+	// State and NoCarrier are of this moment, and nothing goes back to them.
+	State     DeviceState `json:"-"`
+	NoCarrier bool        `json:"-"`
 }
 
 // Snapshot is what NetworkManager knows at one moment.

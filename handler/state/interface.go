@@ -211,6 +211,13 @@ func bondPorts(bond map[string]any) []any {
 	return nil
 }
 
+// WantedUp tells whether the document wants the interface up: also where it says
+// nothing of it.
+func (i Interface) WantedUp() bool { return i.isUp() }
+
+// Authenticates tells whether the interface is let in by 802.1X.
+func (i Interface) Authenticates() bool { return object(i.tree["802.1x"]) != nil }
+
 // Peer is the other end of a veth pair.
 func (i Interface) Peer() string { return text(object(i.tree["veth"])["peer"]) }
 

@@ -56,6 +56,7 @@ func applyKinds() []Kind {
 		spoilt("apply-slow", SpoilSlow, "an apply takes longer than the checkpoint lives"),
 		spoilt("apply-skips", SpoilSkip, "an apply leaves something out and tells success"),
 		spoilt("apply-refused", SpoilRefused, "an apply fails before it has done anything"),
+		leanly(spoilt("device-stays-down", SpoilStay, "NetworkManager leaves devices disconnected that an apply has brought up, and tells success")),
 		{
 			Name: "nm-dies", Lean: true, On: OnNode, Least: 10 * time.Minute, Most: 30 * time.Minute,
 			Doc:   "NetworkManager dies now and then when it has made a device, before it gives it its profile",
@@ -88,6 +89,12 @@ func spoilt(name, how, doc string) Kind {
 		begin: func(e Effects, f Fault, r *rand.Rand) { e.SpoilApply(f.Target, how, r) },
 		end:   func(e Effects, f Fault, r *rand.Rand) { e.SpoilApply(f.Target, "", r) },
 	}
+}
+
+// leanly is a kind that is drawn in lean runs only.
+func leanly(k Kind) Kind {
+	k.Lean = true
+	return k
 }
 
 func hostKinds() []Kind {

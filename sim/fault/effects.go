@@ -60,6 +60,8 @@ const (
 	SpoilSlow = "slow"
 	// SpoilSkip: something is left out, and success is told.
 	SpoilSkip = "skip"
+	// SpoilStay: a device stays disconnected, and success is told.
+	SpoilStay = "stay"
 	// SpoilRefused: it fails before anything is done.
 	SpoilRefused = "refused"
 )

@@ -21,6 +21,8 @@ type activation struct {
 	claimed []netip.Prefix
 	// idle: it has lost its carrier for so long that its addresses are gone.
 	idle bool
+	// stays: it has failed, and the device is disconnected, as the kernel does not show.
+	stays bool
 }
 
 const (

@@ -154,6 +154,9 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 			}
 			return fmt.Errorf("activating: %w", err)
 		}
+		if a := h.activations[p.key()]; a != nil && p.up() && h.Faults.Stay != nil && h.Faults.Stay(p.name) {
+			a.stays = true
+		}
 	}
 	if d.rulesChanged {
 		h.routeByRules()

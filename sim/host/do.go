@@ -40,7 +40,10 @@ func (h *Host) Profiles() profiles.Snapshot {
 			continue // It has the name of an interface.
 		}
 		d := profiles.Device{Name: l.Name, Software: l.software(), MTU: l.MTU}
-		switch a := h.activations[keyOf(l.Name, l.Type)]; {
+		a := h.activations[keyOf(l.Name, l.Type)]
+		d.State, d.NoCarrier = h.stands(l, a), l.Up && !h.Carrier(l.Name)
+		switch {
+		case a != nil && a.stays:
 		case l.Foreign:
 		case a != nil && !a.profile.bare && h.settings.byUUID(a.profile.uuid) != nil:
 			d.Profile = a.profile.uuid
@@ -50,6 +53,31 @@ func (h *Host) Profiles() profiles.Snapshot {
 		s.Devices = append(s.Devices, d)
 	}
 	return s
+}
+
+// stands is where a device stands with NetworkManager.
+func (h *Host) stands(l *Link, a *activation) profiles.DeviceState {
+	switch {
+	case l.Foreign || a == nil && l.Up:
+		return profiles.Active // As what somebody else has made.
+	case a == nil || !a.profile.up() || a.stays:
+		return profiles.Disconnected
+	case len(a.leases) == 0 && (a.profile.dynamic("ipv4") || a.profile.dynamic("ipv6")):
+		return profiles.GettingIP
+	}
+	return profiles.Active
+}
+
+// Stays tells which devices NetworkManager has left disconnected although it was
+// asked to activate them, for oracles.
+func (h *Host) Stays() []string {
+	var names []string
+	for _, l := range h.kernel.links {
+		if a := h.activations[keyOf(l.Name, l.Type)]; a != nil && a.stays {
+			names = append(names, l.Name)
+		}
+	}
+	return names
 }
 
 // Do implements backend.Backend.

@@ -25,6 +25,9 @@ type Faults struct {
 	// Skip: an apply leaves an activation out without a word. What NetworkManager
 	// activates by itself, at boot say, comes up: nobody could bring it back.
 	Skip func(profile string) bool
+	// Stay: an activation of an apply fails behind the kernel's back, as that of 802.1X
+	// without a supplicant: the link is as was said, and its device is disconnected.
+	Stay func(profile string) bool
 	// PutBack: the kernel refuses to take something back.
 	PutBack func() error
 	// Disk: writing to the disk fails, the journal or a file.

@@ -40,7 +40,7 @@ func classes() []excuse {
 		{Moves | Restarts | Hinders | Stale, []string{"reboot", "power-cut"}},
 		{Hinders | Stale, []string{"crash", "crash-at-call", "two-handlers", "time-travel"}},
 		{Hinders | Mute, []string{"backend-fails"}},
-		{Hinders, []string{"apply-partial", "apply-late-error", "checkpoint-foreign"}},
+		{Hinders, []string{"apply-partial", "apply-late-error", "checkpoint-foreign", "device-stays-down"}},
 		{Hinders | Full, []string{"disk-full"}},
 		{Stale, []string{
 			"stale-reads", "events-lost", "reply-lost", "api-errors", "api-refused", "api-timeout", "api-slow", "conflict-storm", "leader-change",

@@ -77,6 +77,7 @@ func (s *stage) IsBare(node string) bool              { return s.hosts[node].bar
 func (s *stage) Reaches(node, _ string) bool          { return !s.hosts[node].cut }
 func (s *stage) Open(node string) bool                { return s.hosts[node].entry != nil }
 func (s *stage) Journal(node string) *journal.Entry   { return s.hosts[node].entry }
+func (s *stage) Disconnected(string) []string         { return nil }
 func (s *stage) Disk(node string) Disk                { return s.hosts[node].disk }
 func (s *stage) Record(node string) journal.Record    { return s.hosts[node].record }
 

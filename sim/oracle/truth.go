@@ -43,6 +43,8 @@ type Truth interface {
 	// beside it.
 	Journal(node string) *journal.Entry
 	Record(node string) journal.Record
+	// Disconnected are the devices that NetworkManager was to activate and has not.
+	Disconnected(node string) []string
 	// Disk is what of NetworkManager is in files.
 	Disk(node string) Disk
 	// Look is a stored object, nil for none; Each calls f with all of a kind.

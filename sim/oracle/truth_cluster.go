@@ -88,6 +88,8 @@ func (t truth) Record(node string) journal.Record {
 	return journal.Record{}
 }
 
+func (t truth) Disconnected(node string) []string { return t.cluster.Node(node).Host.Stays() }
+
 func (t truth) Disk(node string) Disk {
 	n := t.cluster.Node(node)
 	if n == nil {

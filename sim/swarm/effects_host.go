@@ -59,7 +59,7 @@ func (e *effects) HangManager(node string, on bool) {
 func (e *effects) SpoilApply(node, how string, r *rand.Rand) {
 	e.on(node, func(h *host.Host) {
 		f := &h.Faults
-		f.Refuse, f.Step, f.Verify, f.KeepFailed, f.Skip = nil, nil, nil, nil, nil
+		f.Refuse, f.Step, f.Verify, f.KeepFailed, f.Skip, f.Stay = nil, nil, nil, nil, nil, nil
 		switch how {
 		case fault.SpoilPartial:
 			f.Step = func(done int) (time.Duration, error) {
@@ -77,6 +77,8 @@ func (e *effects) SpoilApply(node, how string, r *rand.Rand) {
 		case fault.SpoilSkip:
 			f.Skip = func(string) bool { return r.IntN(2) == 0 }
 			f.Verify = func() (time.Duration, bool, error) { return 0, true, nil }
+		case fault.SpoilStay:
+			f.Stay = func(string) bool { return r.IntN(2) == 0 }
 		case fault.SpoilRefused:
 			f.Refuse = func() error { return fmt.Errorf("%w: injected", pick(r, backend.ErrBusy, backend.ErrUnavailable)) }
 		}

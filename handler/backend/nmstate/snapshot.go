@@ -27,6 +27,8 @@ const (
 	flagExternal = 0x8
 	// Of NMDeviceCapabilities.
 	capabilitySoftware = 0x4
+	// Of NMDeviceInterfaceFlags.
+	flagUp, flagCarrier = 0x1, 0x10000
 	// Of NMDeviceType.
 	typeVeth = 20
 	// Of NMActiveConnectionState: activating and activated.
@@ -121,6 +123,9 @@ func (o objects) devices() map[string]known {
 			Name:     name,
 			Software: property[uint32](o, path, deviceName, "Capabilities")&capabilitySoftware != 0,
 			MTU:      int(property[uint32](o, path, deviceName, "Mtu")),
+			State:    profiles.DeviceState(property[uint32](o, path, deviceName, "State")),
+			// A link that the kernel calls up says whether it has a carrier.
+			NoCarrier: property[uint32](o, path, deviceName, "InterfaceFlags")&(flagUp|flagCarrier) == flagUp,
 		}}
 		active := property[dbus.ObjectPath](o, path, deviceName, "ActiveConnection")
 		switch property[uint32](o, active, activeName, "State") {

@@ -1,0 +1,89 @@
+package profiles
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// DeviceState is where a device stands with NetworkManager (NMDeviceState).
+type DeviceState uint32
+
+// The states that decide something here.
+const (
+	Unmanaged    DeviceState = 10
+	Unavailable  DeviceState = 20
+	Disconnected DeviceState = 30
+	NeedsAuth    DeviceState = 60
+	GettingIP    DeviceState = 70
+	Active       DeviceState = 100
+	Failed       DeviceState = 120
+)
+
+// String is what people are told.
+func (s DeviceState) String() string {
+	switch {
+	case s == Unmanaged:
+		return "unmanaged"
+	case s == Unavailable:
+		return "unavailable"
+	case s == Disconnected:
+		return "disconnected"
+	case s == NeedsAuth:
+		return "waiting for secrets"
+	case s == GettingIP:
+		return "waiting for an address"
+	case s == Active:
+		return "activated"
+	case s > Disconnected && s < Active:
+		return "activating"
+	case s == Failed:
+		return "failed"
+	}
+	return "in an unknown state"
+}
+
+// Activated compares what a change wants up with where NetworkManager's devices
+// stand: what is not activated, and what cannot be told, one line each.
+//
+// Not failures, since NetworkManager goes on with what the profile says as soon as
+// somebody else does something: a device without a carrier, and one that waits for
+// a lease or an advertisement that it was told to wait for. Nor is one that
+// NetworkManager does not have: nmstate has made the kernel, or Open vSwitch's
+// database, as was said, which the read-back compares.
+func Activated(desired, current state.State, devices []Device) (lacking, unverified []string) {
+	for _, one := range desired.Interfaces() {
+		if !one.WantedUp() || strings.HasPrefix(one.Type, "ovs-") {
+			continue
+		}
+		name := one.Name
+		if shown, is := current.Interface(name); is {
+			name = shown.Name // It may be identified by its MAC address.
+		}
+		at := "interfaces[" + one.Name + "]"
+		device, known := Snapshot{Devices: devices}.device(name)
+		switch {
+		case !known:
+			unverified = append(unverified, at+": NetworkManager has no such device, so that it works is not verified")
+		case device.State == Active:
+		case device.State == Unmanaged:
+			unverified = append(unverified, at+": NetworkManager does not manage it, so that it works is not verified")
+		case device.NoCarrier:
+			unverified = append(unverified, at+": it has no carrier, so that it works is not verified")
+		case device.State == GettingIP && (one.Dynamic(state.IPv4) || one.Dynamic(state.IPv6)):
+			unverified = append(unverified, at+": it waits for a lease or a router advertisement")
+		default:
+			lacking = append(lacking, fmt.Sprintf("%s: NetworkManager has it %s, not activated%s", at, device.State, advice(one)))
+		}
+	}
+	return lacking, unverified
+}
+
+// advice is what to look at where the change says what an activation may end at.
+func advice(one state.Interface) string {
+	if one.Authenticates() {
+		return " (802.1X: look whether wpa_supplicant runs on the node, and whether the switch lets it in)"
+	}
+	return ""
+}

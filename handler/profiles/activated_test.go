@@ -1,0 +1,71 @@
+package profiles
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+func parsedState(t *testing.T, document string) state.State {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := state.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestWhatAChangeWantsUpIsActivated(t *testing.T) {
+	const (
+		plain  = "interfaces: [{name: eth2, type: ethernet, state: up}]"
+		dhcp   = "interfaces: [{name: eth2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]"
+		secure = "interfaces: [{name: eth2, type: ethernet, state: up, 802.1x: {identity: node1, eap-methods: [tls]}}]"
+	)
+	at := func(s DeviceState) Device { return Device{Name: "eth2", State: s} }
+	for name, c := range map[string]struct {
+		desired, current    string
+		device              Device
+		lacking, unverified string
+	}{
+		"it is activated":                               {desired: plain, device: at(Active)},
+		"it is disconnected":                            {desired: plain, device: at(Disconnected), lacking: "interfaces[eth2]: NetworkManager has it disconnected, not activated"},
+		"it has failed":                                 {desired: plain, device: at(Failed), lacking: "interfaces[eth2]: NetworkManager has it failed, not activated"},
+		"it is being activated":                         {desired: plain, device: at(50), lacking: "interfaces[eth2]: NetworkManager has it activating, not activated"},
+		"it waits for secrets":                          {desired: plain, device: at(NeedsAuth), lacking: "interfaces[eth2]: NetworkManager has it waiting for secrets, not activated"},
+		"it is unavailable for another reason":          {desired: plain, device: at(Unavailable), lacking: "interfaces[eth2]: NetworkManager has it unavailable, not activated"},
+		"it waits for a lease":                          {desired: dhcp, device: at(GettingIP), unverified: "interfaces[eth2]: it waits for a lease or a router advertisement"},
+		"it waits for an address that nobody leases":    {desired: plain, device: at(GettingIP), lacking: "interfaces[eth2]: NetworkManager has it waiting for an address, not activated"},
+		"it has no carrier":                             {desired: plain, device: Device{Name: "eth2", State: Unavailable, NoCarrier: true}, unverified: "interfaces[eth2]: it has no carrier, so that it works is not verified"},
+		"it is activated without a carrier":             {desired: plain, device: Device{Name: "eth2", State: Active, NoCarrier: true}},
+		"NetworkManager does not manage it":             {desired: plain, device: at(Unmanaged), unverified: "interfaces[eth2]: NetworkManager does not manage it, so that it works is not verified"},
+		"NetworkManager does not have it":               {desired: plain, device: Device{Name: "eth1"}, unverified: "interfaces[eth2]: NetworkManager has no such device, so that it works is not verified"},
+		"802.1X ends without a supplicant":              {desired: secure, device: at(Disconnected), lacking: "interfaces[eth2]: NetworkManager has it disconnected, not activated (802.1X: look whether wpa_supplicant runs on the node, and whether the switch lets it in)"},
+		"nothing is said of its state":                  {desired: "interfaces: [{name: eth2, type: ethernet}]", device: at(Disconnected), lacking: "interfaces[eth2]: NetworkManager has it disconnected, not activated"},
+		"it is to be down":                              {desired: "interfaces: [{name: eth2, type: ethernet, state: down}]", device: at(Disconnected)},
+		"it is to go":                                   {desired: "interfaces: [{name: eth2, type: bond, state: absent}]", device: at(Disconnected)},
+		"it is ignored":                                 {desired: "interfaces: [{name: eth2, type: ethernet, state: ignore}]", device: at(Disconnected)},
+		"it is of Open vSwitch, whose database is read": {desired: "interfaces: [{name: eth2, type: ovs-bridge, state: up}]", device: at(Disconnected)},
+		"it is identified by its MAC address": {
+			desired: "interfaces: [{name: uplink, type: ethernet, state: up}]", current: "interfaces: [{name: eth2, profile-name: uplink}]",
+			device: at(Disconnected), lacking: "interfaces[uplink]: NetworkManager has it disconnected, not activated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			current := c.current
+			if current == "" {
+				current = "interfaces: [{name: eth2}]"
+			}
+			lacking, unverified := Activated(parsedState(t, c.desired), parsedState(t, current), []Device{c.device})
+			if diff := cmp.Diff([]string{c.lacking, c.unverified}, []string{strings.Join(lacking, "; "), strings.Join(unverified, "; ")}); diff != "" {
+				t.Errorf("what is lacking, or not verified, differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
