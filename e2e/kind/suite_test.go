@@ -94,6 +94,7 @@ var _ = Describe("kubernetes-nmstate", func() {
 	Describe("a rollout", Label("rollout"), rollouts)
 	Describe("drift", Label("drift"), drift)
 	Describe("connectivity", Label("connectivity"), connectivity)
+	Describe("somebody with a handler's token", Label("redteam"), stolen)
 	Describe("metrics", Label("metrics"), metrics)
 	Describe("the handler", Label("handler"), handlers)
 	Describe("NetworkManager", Label("networkmanager"), networkManager)
