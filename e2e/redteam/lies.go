@@ -11,7 +11,7 @@ import (
 )
 
 // flood is how many objects a flood makes.
-const flood = 200
+const flood = 100
 
 // status writes a status of the thief's own enactment.
 func status(patch string) func(context.Context, Thief) error {
