@@ -2,6 +2,8 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +84,38 @@ func TestWhatATruncatedReportLeavesOutIsAskedOfTheNode(t *testing.T) {
 				t.Errorf("captures were resolved from %s", asked.current.JSON())
 			}
 		})
+	}
+}
+
+func TestCapturedStatesAreWithinTheirBound(t *testing.T) {
+	var interfaces []any
+	for i := range 1500 {
+		interfaces = append(interfaces, map[string]any{"name": fmt.Sprintf("br%d", i), "type": "linux-bridge", "description": strings.Repeat("x", 1500)})
+	}
+	large := state.FromTree(map[string]any{"interfaces": interfaces})
+	small := state.FromTree(map[string]any{"interfaces": interfaces[:1]})
+	for _, captures := range []int{1, 2, 64} {
+		captured := map[string]state.State{"small": small}
+		for i := range captures - 1 {
+			captured[fmt.Sprintf("large%d", i)] = large
+		}
+		if captures == 1 {
+			captured["small"] = large
+		}
+		shown := told(captured, v1.CapturedStateMeta{})
+		raw, err := json.Marshal(shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const names = 64 * 100 // Name, time and version of each.
+		if len(raw) > maxCaptured+names {
+			t.Errorf("%d captures take %d bytes", captures, len(raw))
+		}
+		if one := shown["small"]; (one.Truncated != nil) != (captures == 1) {
+			t.Errorf("of %d captures the small one is told as %+v", captures, one.Truncated)
+		}
+		if one, is := shown["large0"]; is && (one.Truncated == nil || one.Truncated.Omitted[0].Count != 1500) {
+			t.Errorf("what a large one leaves out is told as %+v", one.Truncated)
+		}
 	}
 }

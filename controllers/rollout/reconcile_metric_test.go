@@ -1,6 +1,8 @@
 package rollout
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -62,5 +64,30 @@ func TestEnactmentsAreCountedByNodeAndFeaturesAreMarked(t *testing.T) {
 	}
 	if difference := cmp.Diff(want, got); difference != "" {
 		t.Errorf("(-want +got):\n%s", difference)
+	}
+}
+
+func TestANodeThatLiesMakesNoSeriesOfItsOwn(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	e := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: "a.p", OwnerReferences: []metav1.OwnerReference{{Kind: "Node", Name: "a"}}}}
+	for i := range 5000 {
+		e.Status.Features = append(e.Status.Features, fmt.Sprintf("made-up-%d", i), fmt.Sprintf("Made up %d", i), strings.Repeat("x", 100+i%100))
+		e.Status.Conditions = append(e.Status.Conditions, v1.Condition{Type: v1.ConditionType(fmt.Sprintf("MadeUp%d", i)), Status: metav1.ConditionTrue})
+	}
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(e).Build()
+	conditions, features := counts{}, counts{}
+	if err := errors.Join(countEnactments(t.Context(), reader, conditions), countFeatures(t.Context(), reader, features)); err != nil {
+		t.Fatal(err)
+	}
+	if len(conditions) != 0 || len(features) > maxFeatures {
+		t.Errorf("%d series of conditions, %d of features", len(conditions), len(features))
+	}
+	for name := range features {
+		if !strings.HasPrefix(name[0], "made-up-") {
+			t.Errorf("%q is told as a feature", name[0])
+		}
 	}
 }

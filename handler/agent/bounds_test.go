@@ -11,11 +11,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
 // fill gives the node so many bridges, each as large as a real one.
@@ -154,5 +158,42 @@ func TestAHandlerThatBeginsOnANodeWhoseReportIsRefusedGetsReady(t *testing.T) {
 	got := n.condition(v1.StateAvailable)
 	if got.Reason != v1.ReasonReportRefused || !strings.Contains(got.Message, "nothing was told before") || !n.get().Status.CurrentState.IsZero() {
 		t.Errorf("%s %s: %s", got.Status, got.Reason, got.Message)
+	}
+}
+
+func TestWhatATransactionAndDriftTellIsWithinBounds(t *testing.T) {
+	n := newNode(t)
+	files, err := journal.NewFiles(n.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(Options{Node: "node1", Backend: n.host, Journal: files, Boot: n.boot, Clock: deadline.On(clock.RealClock{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 100_000)
+	var awaits []string
+	for i := range 1500 {
+		awaits = append(awaits, fmt.Sprintf("eth%d", i))
+	}
+	last := a.lastOf(txn.Outcome{Result: v1.TransactionRefused, Message: long, Differences: []string{long}, Awaits: awaits})
+	if len(last.Message) > maxMessage || len(last.Differences[0]) > maxMessage || len(last.Awaits) != maxAwaits {
+		t.Errorf("%d bytes of message, %d of a difference, %d interfaces", len(last.Message), len(last.Differences[0]), len(last.Awaits))
+	}
+	status := &v1.NodeNetworkStateStatus{}
+	for i := range 1500 {
+		a.drift.found = append(a.drift.found, drifted{Difference: state.Difference{Path: fmt.Sprintf("interfaces[eth%d].description", i), Want: long, Got: long}})
+	}
+	a.record.Committed = &journal.Committed{}
+	a.tell(&v1.NodeNetworkState{}, status, true)
+	raw, err := json.Marshal(status.Drift)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(status.Drift) != maxDrift || len(raw) > 100<<10 {
+		t.Errorf("%d leaves in %d bytes", len(status.Drift), len(raw))
+	}
+	if one := status.Drift[0]; leafOf(one.Path, one.Expected, one.Found) != leafOf(one.Path, long, long) {
+		t.Error("what was told is not known again")
 	}
 }

@@ -104,3 +104,24 @@ func TestAPolicyForWhichTheNodesStateHasNoRoomIsRefusedAndTheOthersStay(t *testi
 		t.Errorf("said %q", said)
 	}
 }
+
+func TestAThousandPoliciesFitOnANode(t *testing.T) {
+	var all []Contribution
+	for i := range 1000 {
+		one := map[string]any{"name": fmt.Sprintf("vlan%d", i), "type": "vlan", "state": "up", "mtu": json.Number("1400"),
+			"vlan": map[string]any{"base-iface": "eth1", "id": json.Number(fmt.Sprint(i))},
+			"ipv4": map[string]any{"enabled": true, "dhcp": false, "address": []any{map[string]any{"ip": fmt.Sprintf("10.%d.%d.1", i/256, i%256), "prefix-length": json.Number("24")}}}}
+		made, err := Render(state.FromTree(map[string]any{"interfaces": []any{one}}).JSON(), 0, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, Contribution{Policy: fmt.Sprintf("policy-%d", i), Generation: 1, Hash: made.Hash, State: made.State})
+	}
+	merged := fold(all)
+	made := &turn{in: Input{State: &v1.NodeNetworkState{}}, byName: map[string]*member{}}
+	size := made.specOf(merged, nil).size()
+	t.Logf("%d bytes", size)
+	if len(merged.members) != 1000 || size > maxSpec {
+		t.Errorf("%d policies come to %d bytes", len(merged.members), size)
+	}
+}
