@@ -180,6 +180,10 @@ func TestWhatATransactionAndDriftTellIsWithinBounds(t *testing.T) {
 	if len(last.Message) > maxMessage || len(last.Differences[0]) > maxMessage || len(last.Awaits) != maxAwaits {
 		t.Errorf("%d bytes of message, %d of a difference, %d interfaces", len(last.Message), len(last.Differences[0]), len(last.Awaits))
 	}
+	a.entry.NotVerified = awaits
+	if got := a.lastOf(txn.Outcome{Result: v1.TransactionCommitted}).NotVerified; len(got) != 21 || got[20] != "and 1480 more" {
+		t.Errorf("%d lines say what is not verified", len(got))
+	}
 	status := &v1.NodeNetworkStateStatus{}
 	for i := range 1500 {
 		a.drift.found = append(a.drift.found, drifted{Difference: state.Difference{Path: fmt.Sprintf("interfaces[eth%d].description", i), Want: long, Got: long}})

@@ -197,7 +197,7 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 	}
 	switch outcome.Result {
 	case v1.TransactionCommitted:
-		last.NotVerified = a.entry.NotVerified
+		last.NotVerified = bounded(a.entry.NotVerified)
 		return last
 	case v1.TransactionSuperseded:
 		// The newer desired state is on its way to the cache: no hurry to begin
