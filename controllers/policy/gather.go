@@ -29,6 +29,8 @@ type gathered struct {
 	local bool
 	// report is the state's current state once it was read.
 	report *state.State
+	// wait is when time alone may change a rendering; 0 for never.
+	wait time.Duration
 }
 
 func (r *Reconciler) gather(ctx context.Context, m *memory, name string) (*gathered, error) {
@@ -115,6 +117,9 @@ func (r *Reconciler) gatherState(ctx context.Context, m *memory, g *gathered) er
 
 // again is when to take the next turn.
 func (g *gathered) again(after time.Duration) time.Duration {
+	if g.wait > 0 && (after == 0 || g.wait < after) {
+		after = g.wait
+	}
 	if !g.local || g.state.Status.Truncated == nil || g.input.Whole != nil || after > 0 && after < wholeRetry {
 		return after
 	}
@@ -142,7 +147,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 		uids[policy.UID] = true
 		g.policies[policy.Name] = policy
 		rendered := r.render(ctx, m, g, policy)
-		open = open || rendered.Waiting != "" || rendered.ReadsReport() || m.renderings[policy.UID].open
+		open = open || rendered.Waiting != "" || rendered.ReadsReport() || followsReports(policy) || m.renderings[policy.UID].open
 		g.input.Policies = append(g.input.Policies, rendered)
 	}
 	open = open || slices.ContainsFunc(g.input.Enactments, func(e v1.NodeNetworkConfigurationEnactment) bool { return desired.Awaits(e.Status) })

@@ -30,6 +30,7 @@ type rendering struct {
 	captured map[string]v1.CapturedState
 	// matched are the interfaces that it was made for.
 	matched []string
+	joining joining
 	// open: the next report may alter it, so it is looked at again.
 	open bool
 	err  error
@@ -37,7 +38,8 @@ type rendering struct {
 
 // render reads and completes a policy, unless it was done before. What the
 // node's report says is asked once for a generation: the change that it leads
-// to may alter it. Only a match that selects nothing is tried again.
+// to may alter it. Only a match that selects nothing is tried again, and one that
+// selects more is followed (join).
 func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) desired.Policy {
 	p := desired.Policy{
 		Name: policy.Name, UID: policy.UID, Generation: policy.Generation,
@@ -71,6 +73,9 @@ func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy 
 		}
 		m.renderings[policy.UID] = made
 		known = made
+	}
+	if r.join(ctx, &known, g, policy) || known.matched != nil {
+		m.renderings[policy.UID] = known
 	}
 	p.Rendering, p.Captured, p.Err = known.Rendering, known.captured, known.err
 	p.MatchedInterfaces = known.matched

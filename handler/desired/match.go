@@ -37,6 +37,34 @@ func Match(rules []v1.InterfaceRule, current state.State, protected []string) ([
 	return slices.Compact(names), nil
 }
 
+// Joined are the interfaces that are selected now and were not when the policy was
+// rendered: the NIC that was plugged in since, or whose neighbour is heard now. What a
+// policy made is none, or a policy would select what it has made itself; nor is what
+// others make all the time (taps, bridges of containers), unless a rule names its type.
+// For what is made of neighbours only those count that have one.
+func Joined(rules []v1.InterfaceRule, current, wanted state.State, before, protected []string, neighbours bool) ([]string, error) {
+	names, err := Match(rules, current, protected)
+	made, functions := state.Makes(wanted)
+	if err != nil || functions {
+		return nil, err
+	}
+	may := map[string]bool{}
+	for _, one := range current.Interfaces() {
+		may[one.Name] = may[one.Name] || mayJoin(rules, one) && (!neighbours || len(one.Neighbours()) > 0)
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.Contains(before, name) || made[name] || !may[name]
+	}), nil
+}
+
+func mayJoin(rules []v1.InterfaceRule, one state.Interface) bool {
+	switch strings.ToLower(one.Type) {
+	case "ethernet", "veth", "infiniband":
+		return true
+	}
+	return slices.ContainsFunc(rules, func(rule v1.InterfaceRule) bool { return rule.Type != "" && same(rule.Type, one.Type) })
+}
+
 func selects(rule v1.InterfaceRule, one state.Interface) bool {
 	if !fits(rule.Name, one.Name) {
 		return false

@@ -73,6 +73,38 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+func TestWhatJoinsAMatch(t *testing.T) {
+	for name, test := range map[string]struct {
+		rule       v1.InterfaceRule
+		wanted     string
+		before     []string
+		neighbours bool
+		want       string
+	}{
+		"a NIC that is new":                                      {rule: v1.InterfaceRule{Name: "eth[124]"}, before: []string{"eth1"}, want: "eth2 eth4"},
+		"nothing that was selected before":                       {rule: v1.InterfaceRule{Name: "eth[12]"}, before: []string{"eth1", "eth2", "eth9"}},
+		"nothing that a policy makes":                            {rule: v1.InterfaceRule{Name: "pair*"}, wanted: `interfaces: [{name: pair0, type: veth, state: up}]`},
+		"nor the other end of it":                                {rule: v1.InterfaceRule{Name: "pair*"}, wanted: `interfaces: [{name: pair1, type: veth, state: up, veth: {peer: pair0}}]`},
+		"a NIC that another policy configures":                   {rule: v1.InterfaceRule{Name: "eth2"}, wanted: `interfaces: [{name: eth2, type: ethernet, mtu: 1400}]`, want: "eth2"},
+		"nothing where virtual functions are made":               {rule: v1.InterfaceRule{Name: "eth*"}, wanted: `interfaces: [{name: eth1, type: ethernet, ethernet: {sr-iov: {total-vfs: 2}}}]`},
+		"nothing that others make, where no rule names its type": {rule: v1.InterfaceRule{State: "up", Name: "br*"}},
+		"what others make, where a rule does":                    {rule: v1.InterfaceRule{Type: "ovs-bridge"}, want: "br0"},
+		"of neighbours only who has one":                         {rule: v1.InterfaceRule{Name: "eth[34]"}, neighbours: true, want: "eth3"},
+		"nothing of another owner":                               {rule: v1.InterfaceRule{Name: "cali*"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wanted := state.State{}
+			if test.wanted != "" {
+				wanted = stateOf(t, test.wanted)
+			}
+			names, err := Joined([]v1.InterfaceRule{test.rule}, reported(t), wanted, test.before, DefaultProtected(), test.neighbours)
+			if err != nil || strings.Join(names, " ") != test.want {
+				t.Errorf("got %q, %v", names, err)
+			}
+		})
+	}
+}
+
 func TestMatchRefusesAPatternThatIsNone(t *testing.T) {
 	_, err := Match([]v1.InterfaceRule{{Name: "a"}, {Name: "eth["}}, state.State{}, nil)
 	if want := `spec.match[1].name: "eth[" is no pattern; write it as in "eth*" or "ens[1-4]f0"`; err == nil || err.Error() != want {
