@@ -94,19 +94,54 @@ func removedFamilies(before Before, desired state.State) []state.Family {
 }
 
 // removes tells whether the change takes a gateway away in so many words. That it
-// makes a port of its link, or gives it other addresses, does not say so: whoever
-// forgets the default route there has lost it.
+// gives its link other addresses does not say so: whoever forgets the default route
+// there has lost it. A link that becomes a port takes its gateways to where its
+// controller has the family; where nothing there has it, the change is without it
+// (nmstate: a new interface has no family that is not named).
 func removes(desired state.State, gateway Target) bool {
 	if slices.ContainsFunc(desired.Routes(), func(r state.Route) bool { return r.Absent && matches(r, gateway) }) {
 		return true
+	}
+	family := gateway.family()
+	if len(besides(desired, gateway.Interface)) > 0 {
+		return leaves(desired, gateway.Interface, family)
 	}
 	link, named := desired.Interface(gateway.Interface)
 	if !named {
 		return false
 	}
-	enabled, said := link.Enabled(gateway.family())
-	return link.IsAbsent() || link.State == "down" ||
-		said && !enabled && !isPort(desired, link) || refusesGateway(link, gateway.family())
+	enabled, said := link.Enabled(family)
+	return link.IsAbsent() || link.State == "down" || said && !enabled || refusesGateway(link, family)
+}
+
+// leaves tells whether a link becomes a port where nothing has the family.
+func leaves(desired state.State, link string, family state.Family) bool {
+	beside := besides(desired, link)
+	return len(beside) > 0 && !slices.ContainsFunc(beside, func(i state.Interface) bool {
+		enabled, _ := i.Enabled(family)
+		return enabled && !refusesGateway(i, family)
+	})
+}
+
+// besides are a link that the change makes a port, its controller and the
+// controller's other ports: an Open vSwitch bridge has its addresses on one of them.
+// None where the link becomes no port, or of something that the change says no more of.
+func besides(desired state.State, link string) []state.Interface {
+	var controller string
+	for _, i := range desired.Interfaces() {
+		if slices.Contains(i.Ports(), link) && !i.IsAbsent() {
+			controller = i.Name
+		} else if of, _ := i.Controller(); i.Name == link && of != "" {
+			controller = of
+		}
+	}
+	of, named := desired.Interface(controller)
+	if !named {
+		return nil
+	}
+	return slices.DeleteFunc(desired.Interfaces(), func(i state.Interface) bool {
+		return i.Name != link && i.Name != controller && !slices.Contains(of.Ports(), i.Name)
+	})
 }
 
 func matches(r state.Route, gateway Target) bool {
@@ -135,15 +170,6 @@ func expects(desired state.State, family state.Family) bool {
 	return slices.ContainsFunc(desired.Interfaces(), func(link state.Interface) bool {
 		enabled, _ := link.Enabled(family)
 		return !link.IsAbsent() && link.State != "down" && enabled && link.Dynamic(family) && !refusesGateway(link, family)
-	})
-}
-
-func isPort(desired state.State, link state.Interface) bool {
-	if controller, said := link.Controller(); said && controller != "" {
-		return true
-	}
-	return slices.ContainsFunc(desired.Interfaces(), func(i state.Interface) bool {
-		return !i.IsAbsent() && i.Name != link.Name && slices.Contains(i.Ports(), link.Name)
 	})
 }
 

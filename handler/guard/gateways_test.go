@@ -68,6 +68,15 @@ interfaces:
 - {name: eth0, type: ethernet, state: up, ipv4: {enabled: false}, ipv6: {enabled: false}}
 - {name: br1, type: linux-bridge, state: up, ipv4: {enabled: true, dhcp: true}, ipv6: {enabled: true, autoconf: true}, bridge: {port: [{name: eth0}]}}
 `
+	onlyIPv4 = `
+interfaces:
+- {name: br1, type: linux-bridge, state: up, ipv4: {enabled: true, dhcp: true}, bridge: {port: [{name: eth0}]}}
+`
+	intoOpenVSwitch = `
+interfaces:
+- {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: eth0}, {name: br-ex}]}}
+- {name: br-ex, type: ovs-interface, state: up, ipv4: {enabled: true, dhcp: true}, ipv6: {enabled: true, autoconf: true}}
+`
 	static = `
 interfaces:
 - {name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.11, prefix-length: 24}]}}
@@ -102,6 +111,15 @@ func TestWhichDefaultGatewaysMustAnswer(t *testing.T) {
 			answered: both, silent: "fe80::1%eth1 eth1", desired: intoBridge, now: "192.0.2.1 br1, fe80::1%br1 br1, fe80::1%eth1 eth1", want: "192.0.2.1, fe80::1%br1"},
 		"the bridge learns no IPv6 gateway": {
 			answered: both, desired: intoBridge, now: "192.0.2.1 br1", want: "192.0.2.1; " + lost("fe80::1", "eth0", "IPv6")},
+		"the bridge has IPv4 only, so the change is without IPv6": {
+			answered: both, desired: onlyIPv4, now: "192.0.2.1 br1", want: "192.0.2.1", removed: 1},
+		"the bridge has IPv4 only, and its gateway is lost": {
+			answered: both, desired: onlyIPv4, now: "fe80::1%br1 br1", want: "; " + lost("192.0.2.1", "eth0", "IPv4"), removed: 1},
+		"an Open vSwitch bridge has its addresses on another port": {
+			answered: both, desired: intoOpenVSwitch, now: "192.0.2.1 br-ex", want: "192.0.2.1; " + lost("fe80::1", "eth0", "IPv6")},
+		"of the bridge the change says no more": {
+			answered: both, desired: "interfaces: [{name: eth0, type: ethernet, state: up, controller: br1}]", now: "192.0.2.1 br1",
+			want: "192.0.2.1; " + lost("fe80::1", "eth0", "IPv6")},
 		"the bridge learns another gateway": {
 			answered: "192.0.2.1 eth0", desired: intoBridge, now: "192.0.2.7 br1", want: "192.0.2.7"},
 		"a static address without a default route": {
@@ -171,11 +189,12 @@ func TestWhichNameServersMustAnswer(t *testing.T) {
 func TestWhichAddressesOfTheAPIServerMustAnswer(t *testing.T) {
 	const dual = "192.0.2.5, 192.0.2.6, 2001:db8::5"
 	for name, c := range map[string]struct{ answered, silent, desired, want string }{
-		"one of each family":                       {dual, "", mtu, "192.0.2.5|192.0.2.6, 2001:db8::5"},
-		"none of a family that never answered":     {"192.0.2.5, 192.0.2.6", "2001:db8::5", mtu, "192.0.2.5|192.0.2.6"},
-		"none of a family that is switched off":    {dual, "", noIPv6, "192.0.2.5|192.0.2.6"},
-		"one of a family that moves into a bridge": {dual, "", intoBridge, "192.0.2.5|192.0.2.6, 2001:db8::5"},
-		"one at all, whatever is switched off":     {"2001:db8::5", "192.0.2.5", noIPv6, "192.0.2.5|192.0.2.6|2001:db8::5"},
+		"one of each family":                        {dual, "", mtu, "192.0.2.5|192.0.2.6, 2001:db8::5"},
+		"none of a family that never answered":      {"192.0.2.5, 192.0.2.6", "2001:db8::5", mtu, "192.0.2.5|192.0.2.6"},
+		"none of a family that is switched off":     {dual, "", noIPv6, "192.0.2.5|192.0.2.6"},
+		"one of a family that moves into a bridge":  {dual, "", intoBridge, "192.0.2.5|192.0.2.6, 2001:db8::5"},
+		"none of a family that a bridge is without": {dual, "", onlyIPv4, "192.0.2.5|192.0.2.6"},
+		"one at all, whatever is switched off":      {"2001:db8::5", "192.0.2.5", noIPv6, "192.0.2.5|192.0.2.6|2001:db8::5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := Before{targets(t, c.answered), targets(t, c.silent)}

@@ -43,7 +43,10 @@ func Servers(before Before, desired state.State, now []Target) Demand {
 
 func switchesOff(desired state.State, family state.Family) bool {
 	return slices.ContainsFunc(desired.Interfaces(), func(link state.Interface) bool {
+		if slices.ContainsFunc(append(link.Ports(), link.Name), func(name string) bool { return leaves(desired, name, family) }) {
+			return true
+		}
 		enabled, said := link.Enabled(family)
-		return link.IsAbsent() || link.State == "down" || said && !enabled && !isPort(desired, link)
+		return link.IsAbsent() || link.State == "down" || said && !enabled && len(besides(desired, link.Name)) == 0
 	})
 }
