@@ -117,7 +117,10 @@ func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
 		if !f.selects(p, o.GetName()) {
 			return
 		}
-		if f.IsBare(o.GetName()) {
+		// The controllers may tell without a handler that a policy is refused there.
+		e := f.enactment(o.GetName(), p.Name)
+		refused := e != nil && conditionIs(e.Status.Conditions, v1.EnactmentFailing)
+		if f.IsBare(o.GetName()) && !refused {
 			if isReady(o.(*corev1.Node)) {
 				bare++
 			}

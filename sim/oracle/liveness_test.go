@@ -104,7 +104,13 @@ func TestLiveness(t *testing.T) {
 		"the policy says something else": {want: "its status counts", play: func(s *stage) {
 			told(s, v1.EnactmentFailing, v1.PolicyCounts{Matched: 1, Available: 1})
 		}},
-		"a node without a handler is counted":    {play: func(s *stage) { bare(s, 1) }},
+		"a node without a handler is counted": {play: func(s *stage) { bare(s, 1) }},
+		"the controllers tell that a policy is refused on a node without a handler": {play: func(s *stage) {
+			bare(s, 0)
+			s.store(s.enacted("n1", 1, v1.EnactmentFailing))
+			p := s.policy(1)
+			p.Status.ObservedGeneration, p.Status.Counts = 1, v1.PolicyCounts{Failing: 1}
+		}},
 		"a node without a handler is waited for": {want: "1 nodes have no handler, and it counts 0", play: func(s *stage) { bare(s, 0) }},
 		"a transaction is open": {want: "is open", play: func(s *stage) {
 			told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
