@@ -18,6 +18,11 @@ func TestQuiet(t *testing.T) {
 		happen()
 		s.tell("n1", Quiet{Over: true})
 	}
+	away := func(s *stage) {
+		node := readyNode("n1")
+		node.Status.Conditions[0].Status = corev1.ConditionFalse
+		s.wrote("kubelet", node, "status")
+	}
 	judge(t, func() Oracle { return newQuiet() }, one, map[string]history{
 		"nothing happens": {play: func(s *stage) { quiet(s, func() {}) }},
 		"a status is written": {want: "nothing has happened", play: func(s *stage) {
@@ -28,6 +33,15 @@ func TestQuiet(t *testing.T) {
 			next := s.enacted("n1", 1, v1.EnactmentAvailable)
 			next.Status.Conditions[0].LastHeartbeatTime = metav1.Now()
 			s.wrote("handler/n1", next, "status")
+		}},
+		"a node has not been Ready for a while, and may be given up": {play: func(s *stage) {
+			away(s)
+			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
+		}},
+		"a node has not been Ready for long": {want: "nothing has happened", play: func(s *stage) {
+			away(s)
+			s.run(nodeGrace)
+			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
 		}},
 		"a person writes": {play: func(s *stage) {
 			quiet(s, func() { s.wrote("kubectl", s.nns("n1", true, wanted, 2), "status") })

@@ -103,6 +103,19 @@ func (f *Facts) isDead(node string) bool {
 	return is && f.Elapsed()-since >= nodeGrace
 }
 
+// willBeDead tells of a node that is not Ready and may still be so for too long: a
+// policy's own window comes on top of the grace.
+func (f *Facts) willBeDead(node string) bool {
+	since, is := f.notReady[node]
+	patience := nodeGrace
+	f.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
+		if window := o.(*v1.NodeNetworkConfigurationPolicy).Spec.ProbeTimeoutSeconds; window != nil {
+			patience = max(patience, nodeGrace+time.Duration(*window)*time.Second)
+		}
+	})
+	return is && f.Elapsed()-since < patience
+}
+
 // noteReady notes since when a node is not Ready.
 func (f *Facts) noteReady(name string, node *corev1.Node) {
 	if node == nil || isReady(node) {

@@ -13,7 +13,8 @@ import (
 
 // quiet: no write says nothing new; and when everything is done and nobody does anything, nothing is written and
 // no host changes. A run in which something is tried again and again, as it says
-// itself, has no quiet: the attempt may cut a node off, or succeed. A node that
+// itself, has no quiet: the attempt may cut a node off, or succeed. Nor has one in which
+// a node may yet be given up (rule patient). A node that
 // waits for a lease may change when its server answers, at any time, and then it tells
 // what it is, once for each change.
 type quiet struct {
@@ -80,7 +81,7 @@ func saysNothing(w Wrote) bool {
 func (q *quiet) begin(f *Facts) {
 	q.revisions, q.told, q.restless, q.waits = map[string]uint64{}, map[string]uint64{}, false, map[string]bool{}
 	for _, node := range f.Nodes() {
-		q.restless = q.restless || !f.Has(node) || f.nodeRetries(node)
+		q.restless = q.restless || !f.Has(node) || f.nodeRetries(node) || f.willBeDead(node)
 		q.revisions[node], q.told[node], q.waits[node] = f.Revision(node), f.Revision(node), f.waitsForLease(node)
 	}
 }
