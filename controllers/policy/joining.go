@@ -86,7 +86,7 @@ func (r *Reconciler) joined(g *gathered, policy *v1.NodeNetworkConfigurationPoli
 
 // has tells whether the node has committed that of the policy, and is changing nothing.
 func (g *gathered) has(policy *v1.NodeNetworkConfigurationPolicy, hash string) bool {
-	enactment := g.enactments[v1.EnactmentName(g.input.Node, policy.Name)]
+	enactment := g.enacted[policy.Name]
 	if g.state == nil || enactment == nil || !ownedBy(enactment, policy) || g.state.Status.Transaction.IsUnderWay() {
 		return false
 	}

@@ -58,6 +58,9 @@ func Joined(rules []v1.InterfaceRule, current, wanted state.State, before, prote
 }
 
 func mayJoin(rules []v1.InterfaceRule, one state.Interface) bool {
+	if one.State == "ignore" {
+		return false // NetworkManager leaves it alone: a container's, say.
+	}
 	switch strings.ToLower(one.Type) {
 	case "ethernet", "veth", "infiniband":
 		return true

@@ -34,6 +34,7 @@ func reported(t testing.TB) state.State {
 - {name: pair0, type: veth, state: up}
 - {name: br0, type: ovs-interface, state: up}
 - {name: cali123, type: ethernet, state: ignore}
+- {name: left0, type: ethernet, state: ignore}
 `)
 }
 
@@ -61,7 +62,7 @@ func TestMatch(t *testing.T) {
 		"a glob of the switch's name":      {lldp(v1.LLDPRule{SystemName: "leaf-*.example"}), "eth1 eth2 eth3"},
 		"a port of a switch":               {lldp(v1.LLDPRule{SystemName: "leaf-1*", PortID: "P9"}), "eth3"},
 		"all announced ids":                {lldp(v1.LLDPRule{VLANIDs: []int32{100, 200}}), "eth1"},
-		"what is protected is nobody's":    {rule(v1.InterfaceRule{Name: "*", State: "ignore"}), ""},
+		"what is protected is nobody's":    {rule(v1.InterfaceRule{Name: "cali*", State: "ignore"}), ""},
 		"an OVS bridge and its internal port have but one name": {rule(v1.InterfaceRule{Name: "br0"}), "br0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +91,7 @@ func TestWhatJoinsAMatch(t *testing.T) {
 		"nothing that others make, where no rule names its type": {rule: v1.InterfaceRule{State: "up", Name: "br*"}},
 		"what others make, where a rule does":                    {rule: v1.InterfaceRule{Type: "ovs-bridge"}, want: "br0"},
 		"of neighbours only who has one":                         {rule: v1.InterfaceRule{Name: "eth[34]"}, neighbours: true, want: "eth3"},
+		"nothing that NetworkManager leaves alone":               {rule: v1.InterfaceRule{Name: "left*"}},
 		"nothing of another owner":                               {rule: v1.InterfaceRule{Name: "cali*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
