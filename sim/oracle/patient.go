@@ -58,7 +58,7 @@ func (p *patient) Observe(f *Facts, e Event) error {
 // counts compares with the nodes that may be counted.
 func (p *patient) counts(f *Facts, w Wrote, policy *v1.NodeNetworkConfigurationPolicy) error {
 	told := int(policy.Status.Counts.NotManaged)
-	if !w.Status || told == 0 || !f.Calm(Controllers, f.Elapsed()-grantLag, Stale|Hinders) {
+	if !w.Status || told == 0 || !f.Calm(Controllers, f.Elapsed()-grantLag, Stale|Hinders|Clock) {
 		return nil
 	}
 	before, had := w.Before.(*v1.NodeNetworkConfigurationPolicy)

@@ -26,6 +26,10 @@ func TestPatient(t *testing.T) {
 	judge(t, func() Oracle { return newPatient() }, one, map[string]history{
 		"its handler never came": {play: func(s *stage) { counts(s, nodeGrace) }},
 		"it has just joined":     {want: "policy p counts 1 nodes as not managed; 0 are", play: func(s *stage) { counts(s, time.Minute) }},
+		"it has just joined, and the controllers' clock has jumped": {play: func(s *stage) {
+			s.set.Tell(Event{What: Fault{Kind: "clock-jump", On: true}})
+			counts(s, time.Minute)
+		}},
 		"its handler came long ago": {want: "policy p counts 1 nodes as not managed", play: func(s *stage) {
 			s.wrote("handler/n1", s.nns("n1", true, wanted, 1), "status")
 			counts(s, nodeGrace)
