@@ -78,10 +78,9 @@ func (p place) holds() bool {
 	return p.Matches && p.approved && !p.unchanged && !p.lost
 }
 
-// leaves with a grant of the policy's generation: the policy no longer selects the
-// node, which has not told that it has gone back. Should it be selected again, it
-// goes on with its grant.
-func (p place) leaves() bool { return !p.Matches && p.approved && p.changing }
+// leaves: the policy no longer selects the node, which has not told that it has gone
+// back. Should it be selected again, it may go on with its grant.
+func (p place) leaves() bool { return !p.Matches && p.changing }
 
 // occupies one of the slots, of this generation or of an older one.
 func (p place) occupies() bool { return p.holds() || p.changing }

@@ -86,16 +86,22 @@ func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 		if d.Action == "Correcting" {
 			return false
 		}
-		name, is := strings.CutPrefix(state.Subject(d.Path), "interfaces[")
-		if !is {
-			continue
-		}
-		nic, _ := f.Network(node).Interface(strings.TrimSuffix(name, "]"))
+		nic, _ := f.Network(node).Interface(linkOf(d))
 		controller, _ := nic.Controller()
 		_, named := wanted.Interface(controller)
 		held = held || controller != "" && !named
 	}
 	return held
+}
+
+// linkOf is the interface that has drifted, or that of a route that has.
+func linkOf(d v1.Drift) string {
+	if name, is := strings.CutPrefix(state.Subject(d.Path), "interfaces["); is {
+		return strings.TrimSuffix(name, "]")
+	}
+	_, link, _ := strings.Cut(d.Expected, " dev ")
+	link, _, _ = strings.Cut(link, " ")
+	return link
 }
 
 // hasEnded tells whether the node has said how the desired state as it is ended there.

@@ -135,8 +135,14 @@ func TestLiveness(t *testing.T) {
 			s.tell("n1", Fault{Kind: "clock-jump", On: true})
 			s.tell("n1", Fault{Kind: "clock-jump", End: true})
 		}},
-		"a NIC's address drifted":                                                {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Damped", "") }},
-		"a NIC's address drifted, since somebody gave it to a bridge":            {play: func(s *stage) { drifted(s, "Damped", "br9") }},
+		"a NIC's address drifted":                                     {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Damped", "") }},
+		"a NIC's address drifted, since somebody gave it to a bridge": {play: func(s *stage) { drifted(s, "Damped", "br9") }},
+		"its route drifted, since somebody gave it to a VRF": {play: func(s *stage) {
+			drifted(s, "Damped", "vrf0")
+			s.objects["NodeNetworkState/n1"].(*v1.NodeNetworkState).Status.Drift = []v1.Drift{
+				{Path: "routes.config", Expected: "203.0.113.0/24 via 198.51.100.1 dev eth1 metric 5", Action: "Damped"},
+			}
+		}},
 		"it is in somebody's bridge, and corrected":                              {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Correcting", "br9") }},
 		"it is in a bridge that the desired state names, which it should not be": {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Damped", "br1") }},
 		"the policy has left the node": {want: "does not select", play: func(s *stage) {
