@@ -76,6 +76,13 @@ func TestUndo(t *testing.T) {
 			current: `{"interfaces":[` + eth1 + `,"mtu":1450,"controller":"br1"},{"name":"bond0","type":"bond","state":"up","mtu":1400},{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"}]}}]}`,
 			want:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"absent"},` + eth1 + `,"controller":"","ipv4":{"enabled":false},"ipv6":{"enabled":false}}]}`,
 		},
+		"a bond that stays keeps the MTU that the rest gives to its port": {
+			before:  `{"interfaces":[{"name":"bond0","type":"bond","state":"up","mtu":1500,"link-aggregation":{"mode":"active-backup","port":["eth1"]}}]}`,
+			from:    `{"interfaces":[{"name":"bond0","type":"bond","state":"up","mtu":1400,"link-aggregation":{"mode":"balance-rr","port":["eth1"]}}]}`,
+			to:      `{"interfaces":[` + eth1 + `,"mtu":1400}]}`,
+			current: `{"interfaces":[{"name":"bond0","type":"bond","state":"up","mtu":1400,"link-aggregation":{"mode":"balance-rr","port":["eth1"]}}]}`,
+			want:    `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"active-backup"}}]}`,
+		},
 		"an interface that was taken away comes back without the port that the rest gives to another": {
 			before:  `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"balance-rr","port":["eth1","eth2"]}}]}`,
 			from:    `{"interfaces":[{"name":"bond0","type":"bond","state":"absent"}]}`,

@@ -105,6 +105,7 @@ func (o *overlay) scalar(path, key string, was any, put func(string, any)) {
 	switch {
 	case key == "controller" && (o.fixed(text(was)) || o.unfit(text(was))):
 		put(key, "")
+	case key == "mtu" && o.portsWantOther(was): // They would have it too.
 	case was != nil:
 		put(key, copied(was))
 	case key == "controller":
@@ -131,6 +132,17 @@ func (o *overlay) unfit(controller string) bool {
 		wanted, said := one.tree["mtu"]
 		otherMTU := by.Type == "bond" && said && text(wanted) != text(by.tree["mtu"])
 		return otherMTU || takesIP(by.Type) && one.asksForIP()
+	})
+}
+
+// portsWantOther tells whether to gives another MTU to a port of the bond.
+func (o *overlay) portsWantOther(mtu any) bool {
+	return slices.ContainsFunc(o.u.c.byName[o.name], func(bond Interface) bool {
+		return bond.Type == "bond" && slices.ContainsFunc(bond.Ports(), func(port string) bool {
+			one, named := o.u.to.entry(port)
+			wanted, said := one.tree["mtu"]
+			return named && said && text(wanted) != text(mtu)
+		})
 	})
 }
 
