@@ -43,7 +43,8 @@ func (families) Observe(f *Facts, e Event) error {
 }
 
 // takesAway tells whether a change says something that may leave a family without a
-// default route.
+// default route. A bridge that takes the link and is given no such family is without it
+// (hack/adr/0015-what-available-means.md).
 func takesAway(desired state.State, family state.Family) bool {
 	if slices.ContainsFunc(desired.Routes(), func(r state.Route) bool {
 		return r.Absent && (r.Destination == "" || r.IsIPv6() == (family == state.IPv6))
@@ -52,6 +53,6 @@ func takesAway(desired state.State, family state.Family) bool {
 	}
 	return slices.ContainsFunc(desired.Interfaces(), func(i state.Interface) bool {
 		enabled, said := i.Enabled(family)
-		return i.IsAbsent() || i.State == "down" || said && !enabled
+		return i.IsAbsent() || i.State == "down" || said && !enabled || len(i.Ports()) > 0 && !enabled
 	})
 }
