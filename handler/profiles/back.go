@@ -36,7 +36,7 @@ func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 		}
 	}
 	if len(actions) > 0 {
-		actions = append(actions, Action{Verb: Sync})
+		actions = append(removedLast(actions), Action{Verb: Sync})
 	}
 	stale := unread(before, now)
 	for _, uuid := range stale {
@@ -53,6 +53,25 @@ func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 		actions = append(actions, Action{Verb: SetHostname, Name: before.Hostname})
 	}
 	return actions
+}
+
+// removedLast removes from disk once what was written there is certain: a NIC whose
+// profile from before is lost with the power would be a port of nothing.
+func removedLast(actions []Action) []Action {
+	isOnDisk := func(a Action, verb Verb) bool { return a.Verb == verb && !strings.HasPrefix(a.Path, RunDir) }
+	writes := slices.ContainsFunc(actions, func(a Action) bool { return isOnDisk(a, Write) })
+	var first, last []Action
+	for _, a := range actions {
+		if writes && isOnDisk(a, Remove) {
+			last = append(last, a)
+		} else {
+			first = append(first, a)
+		}
+	}
+	if len(last) == 0 {
+		return actions
+	}
+	return slices.Concat(first, []Action{{Verb: Sync}}, last)
 }
 
 // unread are the profiles that NetworkManager has otherwise than their files, and
