@@ -36,7 +36,7 @@ func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 		}
 	}
 	if len(actions) > 0 {
-		actions = append(removedLast(actions), Action{Verb: Sync})
+		actions = append(safely(actions, now), Action{Verb: Sync})
 	}
 	stale := unread(before, now)
 	for _, uuid := range stale {
@@ -55,23 +55,32 @@ func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 	return actions
 }
 
-// removedLast removes from disk once what was written there is certain: a NIC whose
-// profile from before is lost with the power would be a port of nothing.
-func removedLast(actions []Action) []Action {
-	isOnDisk := func(a Action, verb Verb) bool { return a.Verb == verb && !strings.HasPrefix(a.Path, RunDir) }
-	writes := slices.ContainsFunc(actions, func(a Action) bool { return isOnDisk(a, Write) })
-	var first, last []Action
+// safely orders actions on files as Permanent does, so that a power cut between any
+// two of them leaves a node that can be reached; what is removed from disk goes once
+// all that is written there is certain.
+func safely(actions []Action, now Snapshot) []Action {
+	var first, others, removed []Action
+	var written []profile
 	for _, a := range actions {
-		if writes && isOnDisk(a, Remove) {
-			last = append(last, a)
-		} else {
+		switch {
+		case onDisk(a.Path) == 0:
 			first = append(first, a)
+		case a.Verb == Remove:
+			removed = append(removed, a)
+		case isProfile(a.Path):
+			written = append(written, profile{keyfile: parse(a.File.Content), path: a.Path})
+		default:
+			others = append(others, a)
 		}
 	}
-	if len(last) == 0 {
-		return actions
+	put := func(p profile) Action {
+		return actions[slices.IndexFunc(actions, func(a Action) bool { return a.Path == p.path })]
 	}
-	return slices.Concat(first, []Action{{Verb: Sync}}, last)
+	ordered := slices.Concat(first, inStages(now.profiles(DiskDir), written, put), others)
+	if len(removed) > 0 && len(written)+len(others) > 0 {
+		ordered = append(ordered, Action{Verb: Sync})
+	}
+	return append(ordered, removed...)
 }
 
 // unread are the profiles that NetworkManager has otherwise than their files, and

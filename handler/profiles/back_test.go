@@ -31,6 +31,21 @@ func TestFilesBack(t *testing.T) {
 			seen:    []string{"disk eth0 device=eth0 ip=192.0.2.2/24", "run br0 device=br0"},
 			want:    []string{"remove " + run + "br0.nmconnection", "write " + disk + "eth0.nmconnection", "sync", "reload"},
 			reloads: []string{run + "br0.nmconnection", disk + "eth0.nmconnection"}},
+		"a bridge that was made permanent goes once its NIC is back for certain": {
+			before: []string{eth0}, trial: []string{eth0, "run eth0 device=eth0 controller=br0", "run br0 device=br0 type=bridge ip=192.0.2.1/24"},
+			seen:    []string{"disk eth0 device=eth0 controller=br0", "disk br0 device=br0 type=bridge ip=192.0.2.1/24"},
+			want:    []string{"write " + disk + "eth0.nmconnection", "sync", "remove " + disk + "br0.nmconnection", "sync", "reload"},
+			reloads: []string{disk + "br0.nmconnection", disk + "eth0.nmconnection"}},
+		"a bridge is back for certain before its port is": {
+			before: []string{"disk a0 device=a0 controller=br9", "disk br9 device=br9 type=bridge ip=192.0.2.1/24"},
+			trial:  []string{"run a0 device=a0 ip=192.0.2.1/24"}, seen: []string{"disk a0 device=a0 ip=192.0.2.1/24"},
+			want:    []string{"write " + disk + "br9.nmconnection", "sync", "write " + disk + "a0.nmconnection", "sync", "reload"},
+			reloads: []string{disk + "a0.nmconnection", disk + "br9.nmconnection"}},
+		"what gets its addresses back does so before another one loses them": {
+			before: []string{"disk br9 device=br9 type=bridge", "disk eth0 device=eth0 ip=192.0.2.1/24"},
+			trial:  []string{"run br9 device=br9 type=bridge ip=192.0.2.1/24", "run eth0 device=eth0 controller=br9"},
+			seen:   []string{"disk br9 device=br9 type=bridge ip=192.0.2.1/24", "disk eth0 device=eth0 controller=br9"},
+			want:   []string{"write " + disk + "eth0.nmconnection", "sync", "write " + disk + "br9.nmconnection", "sync", "reload"}, reloads: []string{disk + "br9.nmconnection", disk + "eth0.nmconnection"}},
 		"a profile that was deleted on disk comes back": {
 			before: []string{eth0}, trial: []string{eth0, "run eth0 device=eth0"}, seen: []string{"disk other"},
 			want: []string{"write " + disk + "eth0.nmconnection", "sync", "reload"}, reloads: []string{disk + "eth0.nmconnection"}},

@@ -32,24 +32,14 @@ func (i Interface) is(p profile) bool {
 }
 
 // Permanent makes a proven trial permanent, in an order in which a power cut
-// between any two actions leaves a node that can be reached: what gains its
-// addresses is on disk for certain before what loses them, controllers before
-// ports. It is done while the checkpoint is still alive, so that it can go back.
+// between any two actions leaves a node that can be reached (inStages). It is done while the checkpoint is still alive, so that it can go back.
 // What others did during the trial is not the trial's, and stays as they left
 // it. The Sync at its end is there where nothing else is left to do, too: whoever
 // began may have died before it.
 func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
-	var actions []Action
-	had, certain := before.current(), false
-	for _, p := range inOrder(had, unsaved(now, Touched(before, trial, now))) {
-		if (p.controller() != "" || loses(had, p)) && !certain {
-			// NetworkManager flushes only files that were there before, so a
-			// power cut could leave the port and not its controller.
-			actions, certain = append(actions, Action{Verb: Sync}), true
-		}
-		actions = append(actions, Action{Verb: Save, UUID: p.uuid(), Name: p.name()})
-		certain = certain && !p.isController() && !p.hasIP()
-	}
+	actions := inStages(before.current(), unsaved(now, Touched(before, trial, now)), func(p profile) Action {
+		return Action{Verb: Save, UUID: p.uuid(), Name: p.name()}
+	})
 	if trial != nil {
 		for _, at := range slices.Sorted(maps.Keys(trial.Held)) {
 			actions = append(actions, Action{Verb: Write, Path: at, File: trial.Held[at]})
@@ -113,6 +103,24 @@ func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 		return nil
 	}
 	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
+}
+
+// inStages puts profiles on disk in an order in which a power cut leaves a node that
+// can be reached: what gains its addresses is there for certain before what loses
+// them, controllers before ports. had are the profiles that they take the place of.
+func inStages(had map[string]profile, all []profile, put func(profile) Action) []Action {
+	var actions []Action
+	certain := false
+	for _, p := range inOrder(had, all) {
+		if (p.controller() != "" || loses(had, p)) && !certain {
+			// NetworkManager flushes only files that were there before, so a
+			// power cut could leave the port and not its controller.
+			actions, certain = append(actions, Action{Verb: Sync}), true
+		}
+		actions = append(actions, put(p))
+		certain = certain && !p.isController() && !p.hasIP()
+	}
+	return actions
 }
 
 // inOrder: those that lose their addresses come last; controllers before what
