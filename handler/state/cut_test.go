@@ -212,7 +212,7 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte, limit int, named string) {
 		report, err := state.Parse(raw)
 		if err != nil || limit > wide {
-			t.Skip("no state")
+			return // It is no state, so there is nothing to cut.
 		}
 		checkCut(t, report, limit, named)
 	})
