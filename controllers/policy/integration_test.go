@@ -58,6 +58,7 @@ func TestPolicyHandlerOnARealAPIServer(t *testing.T) {
 		{"a malformed policy is told by name", malformed},
 		{"a name that another node's enactment has is no obstacle", takenName},
 		{"a policy edited in flight is superseded", superseded},
+		{"null in the columns of Open vSwitch's database reaches the node and is committed", takesKeysAway},
 		{"a deselected policy leaves the spec first and its enactment later", deselected},
 		{"a variable's new value is a new rendering of the same generation", variable},
 		{"a match that selects nothing is looked at again with each report", match},

@@ -118,6 +118,35 @@ func superseded(c *cluster) {
 	}
 }
 
+// takesKeysAway: as an empty column it would take away every key that the node has.
+func takesKeysAway(c *cluster) {
+	const asks = `"ovs-db":{"external_ids":{"old":null},"other_config":{"a":"b","c":null}}`
+	c.apply("keys", `{`+asks+`}`, nil)
+	c.await("keys", "Pending MaxUnavailableLimitReached")
+	c.approve("keys")
+	c.await("keys", "Progressing ConfigurationProgressing")
+	if got := string(c.state().Spec.DesiredState.Raw); !strings.Contains(got, asks) {
+		c.Errorf("the node's spec is %s", got)
+	}
+	c.finish(v1.TransactionCommitted, false, "")
+	c.await("keys", "Available SuccessfullyConfigured")
+	status := c.enactment("keys").Status
+	for what, got := range map[string]v1.State{"desired": status.DesiredState, "committed": status.Committed.DesiredState} {
+		if string(got.Raw) != `{`+asks+`}` {
+			c.Errorf("%s in the enactment: %s", what, got.Raw)
+		}
+	}
+	c.must(c.api.Delete(c.Context(), &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "keys"}}))
+	controlplanetest.Eventually(c.T, func(context.Context) error {
+		if got := string(c.state().Spec.DesiredState.Raw); strings.Contains(got, "ovs-db") {
+			return fmt.Errorf("the node's spec still is %s", got)
+		}
+		return nil
+	})
+	c.finish(v1.TransactionCommitted, false, "")
+	c.gone("keys")
+}
+
 func deselected(c *cluster) {
 	p := &v1.NodeNetworkConfigurationPolicy{}
 	c.mustGet("mtu", p)

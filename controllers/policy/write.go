@@ -158,7 +158,11 @@ func (r *Reconciler) holds(ctx context.Context, g *gathered, spec *desired.Spec)
 func (r *Reconciler) writeStatus(ctx context.Context, m *memory, old *v1.NodeNetworkConfigurationEnactment, status v1.NodeNetworkConfigurationEnactmentStatus) error {
 	next := old.DeepCopy()
 	next.Status = status
-	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+	states := []v1.State{status.DesiredState}
+	if status.Committed != nil {
+		states = append(states, status.Committed.DesiredState)
+	}
+	patch := patchOf(old, "status", status, states...)
 	if err := r.Client.Status().Patch(ctx, next, patch); err != nil {
 		return err
 	}
@@ -172,7 +176,7 @@ func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetwo
 	next.Spec.Sources, next.Spec.Policy = spec.Sources, spec.Policy
 	next.Spec.ProbeTimeoutSeconds = spec.ProbeTimeoutSeconds
 	next.Spec.Probes, next.Spec.DefaultProbes = spec.Probes, spec.DefaultProbes
-	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+	patch := patchOf(old, "spec", next.Spec, spec.DesiredState)
 	if err := r.Client.Patch(ctx, next, patch, client.FieldOwner(v1.PolicyFieldManager)); err != nil {
 		return err
 	}

@@ -84,6 +84,9 @@ func disagreement(parent, field string, old, addition any) *clash {
 		if !ok {
 			break
 		}
+		if purges(parent, field) && (len(tree) == 0) != (len(addition) == 0) {
+			break
+		}
 		return mapDisagreement(field, tree, addition)
 	case []any:
 		list, ok := old.(*keyed)
@@ -105,6 +108,12 @@ func disagreement(parent, field string, old, addition any) *clash {
 		return nil // A list in a list has no name, so it is one value.
 	}
 	return &clash{old: plain(old), new: addition}
+}
+
+// purges tells where having no keys asks for something: that Open vSwitch's
+// database has none either.
+func purges(parent, field string) bool {
+	return field == "external_ids" || field == "other_config" || parent == "" && field == "ovs-db"
 }
 
 func mapDisagreement(field string, old, addition map[string]any) *clash {

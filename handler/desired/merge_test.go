@@ -52,6 +52,28 @@ func TestMerge(t *testing.T) {
 			policies: []string{`interfaces: [{name: eth1, type: ethernet, mtu: 1400}]`, `interfaces: [{name: eth1, state: up, mtu: 1400}]`},
 			merged:   `interfaces: [{name: eth1, type: ethernet, mtu: 1400, state: up}]`,
 		},
+		"a key of Open vSwitch's database that one policy takes away another one may not set": {
+			policies: []string{
+				`ovs-db: {external_ids: {a: null, b: "1"}}`,
+				`ovs-db: {external_ids: {c: null}, other_config: {d: null}}`,
+				`ovs-db: {external_ids: {a: "1"}}`,
+			},
+			merged:    `ovs-db: {external_ids: {a: null, b: "1", c: null}, other_config: {d: null}}`,
+			conflicts: []string{`policy c conflicts with policy a at ovs-db.external_ids.a: "1" here, null there`},
+		},
+		"a column of Open vSwitch's database that one policy empties another one may not fill": {
+			policies: []string{
+				`ovs-db: {external_ids: {}}`,
+				`ovs-db: {other_config: {d: null}}`,
+				`ovs-db: {external_ids: {a: "1"}}`,
+				`ovs-db: {}`,
+			},
+			merged: `ovs-db: {external_ids: {}, other_config: {d: null}}`,
+			conflicts: []string{
+				`policy c conflicts with policy a at ovs-db.external_ids: {"a":"1"} here, {} there`,
+				`policy d conflicts with policy a at ovs-db: {} here, {"external_ids":{},"other_config":{"d":null}} there`,
+			},
+		},
 		"two secrets for one leaf are told apart, and not told": {
 			policies: []string{
 				`interfaces: [{name: eth1, 802.1x: {private-key-password: S3cretA}}]`,

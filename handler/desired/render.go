@@ -41,8 +41,7 @@ func Render(raw []byte, priority int32, canFilterVLANs bool) (Rendering, error) 
 	if err != nil {
 		return Rendering{}, fmt.Errorf("reading spec.desiredState: %w", err)
 	}
-	tree := parsed.Tree()
-	dropNulls(tree)
+	tree := state.Canonical(parsed).Tree()
 	if canFilterVLANs {
 		addDefaultTrunks(tree)
 	}
@@ -69,25 +68,6 @@ func renderingHash(rendered state.State, priority int32) string {
 	}
 	sum := sha256.Sum256([]byte(rendered.Hash() + " " + strconv.Itoa(int(priority))))
 	return hex.EncodeToString(sum[:])
-}
-
-// dropNulls leaves out keys without a value: nmstate reads them as absent, and
-// a merge patch could not write them.
-func dropNulls(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		for key, item := range value {
-			if item == nil {
-				delete(value, key)
-				continue
-			}
-			dropNulls(item)
-		}
-	case []any:
-		for _, item := range value {
-			dropNulls(item)
-		}
-	}
 }
 
 // addDefaultTrunks completes bridge ports without a `vlan` key.

@@ -43,6 +43,18 @@ func TestRenderCompletesBridgePorts(t *testing.T) {
 			state: `interfaces: [{name: e, state: up, mtu: null}]`,
 			want:  `{"interfaces":[{"name":"e","state":"up"}]}`,
 		},
+		"null takes a key of Open vSwitch's database away, so it stays": {
+			state: `{ovs-db: {external_ids: {old: null}, other_config: {a: b, c: null}}}`,
+			want:  `{"ovs-db":{"external_ids":{"old":null},"other_config":{"a":"b","c":null}}}`,
+		},
+		"a column of the node's database without a value is not named": {
+			state: `{ovs-db: {external_ids: null, other_config: {a: b}}}`,
+			want:  `{"ovs-db":{"other_config":{"a":"b"}}}`,
+		},
+		"a column of an interface without a value is empty, as nmstate reads it": {
+			state: `interfaces: [{name: e, ovs-db: {external_ids: null, other_config: {a: null}}}]`,
+			want:  `{"interfaces":[{"name":"e","ovs-db":{"external_ids":{},"other_config":{"a":null}}}]}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rendering, err := Render(stateOf(t, test.state).JSON(), 0, test.filter)

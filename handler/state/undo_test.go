@@ -123,6 +123,18 @@ func TestUndo(t *testing.T) {
 			current: `{"dns-resolver":{"config":{"server":["192.0.2.9"],"search":["example.com"]}},"hostname":{"config":"new"},"ovs-db":{"external_ids":{"a":"2","b":"3"}}}`,
 			want:    `{"dns-resolver":{"config":{"server":["192.0.2.2","192.0.2.1"],"search":[]}},"hostname":{"config":"old"},"ovs-db":{"external_ids":{"a":"1","b":null}}}`,
 		},
+		"a key that was taken out of Open vSwitch's database comes back, and nothing for one that was not in it": {
+			before:  `{"ovs-db":{"external_ids":{"a":"1","c":"3"},"other_config":{}}}`,
+			from:    `{"ovs-db":{"external_ids":{"a":null,"b":null}}}`,
+			current: `{"ovs-db":{"external_ids":{"c":"3"},"other_config":{}}}`,
+			want:    `{"ovs-db":{"external_ids":{"a":"1","b":null}}}`,
+		},
+		"a key that was taken out of Open vSwitch's database and that somebody has set since is left alone": {
+			before:  `{"ovs-db":{"external_ids":{"a":"1"}}}`,
+			from:    `{"ovs-db":{"external_ids":{"a":null}}}`,
+			current: `{"ovs-db":{"external_ids":{"a":"2"}}}`,
+			want:    `{}`,
+		},
 		"name servers that somebody else has changed are left alone": {
 			before:  `{"dns-resolver":{"config":{"server":["192.0.2.2"]}}}`,
 			from:    `{"dns-resolver":{"config":{"server":["192.0.2.9"]}}}`,

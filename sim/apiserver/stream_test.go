@@ -310,9 +310,9 @@ func TestWhatIsNotModelledPanicsWithItsName(t *testing.T) {
 	cases := map[string]func(){
 		"Pod":     func() { _ = api.Create(ctx, &corev1.Pod{}) },
 		"PodList": func() { _ = api.List(ctx, &corev1.PodList{}) },
-		"application/json-patch": func() {
+		"application/strategic-merge-patch": func() {
 			b.must(api.Create(ctx, state("j")))
-			_ = api.Patch(ctx, state("j"), client.RawPatch(types.JSONPatchType, nil))
+			_ = api.Patch(ctx, state("j"), client.RawPatch(types.StrategicMergePatchType, nil))
 		},
 		"DryRun":            func() { _ = api.Create(ctx, state("d"), client.DryRunAll) },
 		"Limit":             func() { _ = api.List(ctx, &v1.NodeNetworkStateList{}, client.Limit(3)) },

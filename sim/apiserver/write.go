@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -100,12 +101,15 @@ func otherUID(t *table, sent types.UID, now client.Object) error {
 // patch merges what was sent into the object.
 func (s *Store) patch(r request, like client.Object, sent content) (client.Object, error) {
 	t := s.tables[place(like)]
-	if sent.kind != types.MergePatchType {
+	if sent.kind != types.MergePatchType && sent.kind != types.JSONPatchType {
 		panic(fmt.Sprintf("apiserver: the model has no patch of type %s", sent.kind))
 	}
 	e := t.entries[like.GetName()]
 	if e == nil {
 		return nil, apierrors.NewNotFound(t.kind.resource(), like.GetName())
+	}
+	if sent.kind == types.JSONPatchType {
+		return s.patchLiterally(t, r, e, sent.data)
 	}
 	next := t.kind.shallow(e.object)
 	var err error
@@ -132,6 +136,28 @@ func (s *Store) patch(r request, like client.Object, sent content) (client.Objec
 		return nil, apierrors.NewInvalid(t.kind.gvk().GroupKind(), next.GetName(), missing)
 	}
 	return s.replace(t, r, e, next, sent.has("status"))
+}
+
+// patchLiterally does a JSON patch's operations, to which null is a value.
+func (s *Store) patchLiterally(t *table, r request, e *entry, operations []byte) (client.Object, error) {
+	patch, err := jsonpatch.DecodePatch(operations)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	now, err := json.Marshal(e.object)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	made, err := patch.Apply(now)
+	if err != nil {
+		return nil, apierrors.NewInvalid(t.kind.gvk().GroupKind(), e.object.GetName(), nil)
+	}
+	next := t.kind.fresh()
+	s.literal.start()
+	if err := s.literal.merge(reflect.ValueOf(next).Elem(), made); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return s.replace(t, r, e, next, r.subresource == "status")
 }
 
 // replace stores the next version of an object, if it is one: the parts that

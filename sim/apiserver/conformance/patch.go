@@ -18,6 +18,12 @@ func merge(format string, args ...any) client.Patch {
 	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, format, args...))
 }
 
+// operations replace a part of the object, if it still is what it was.
+func operations(old client.Object, part, content string) client.Patch {
+	return client.RawPatch(types.JSONPatchType, fmt.Appendf(nil,
+		`[{"op":"replace","path":"/metadata/resourceVersion","value":%q},{"op":"add","path":%q,"value":%s}]`, old.GetResourceVersion(), part, content))
+}
+
 func locked(old client.Object) client.Patch {
 	return client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
 }
@@ -140,6 +146,23 @@ func mergingPatches() map[string]func(*stage) {
 			same(s, "generation", got.Generation, 2)
 			s.must(s.api.Patch(s.Context(), s.state("a"), merge(`{"spec":{"desiredState":null}}`)))
 			same(s, "the state", string(read(s, state).Spec.DesiredState.Raw), "")
+		},
+		"to a JSON patch null is a value, in a spec, in a status and from there on": func(s *stage) {
+			const holds = `{"ovs-db":{"external_ids":{"a":"1","b":null},"other_config":{}}}`
+			old := s.state("a")
+			old.Spec.DesiredState = v1.NewState([]byte(`{"ovs-db":{"external_ids":{"c":"1"}}}`))
+			s.created(old)
+			s.must(s.api.Patch(s.Context(), s.state("a"), operations(old, "/spec", `{"desiredState":`+holds+`}`)))
+			next := read(s, old)
+			same(s, "the state", string(next.Spec.DesiredState.Raw), holds)
+			same(s, "generation", next.Generation, 2)
+			s.refused(s.api.Patch(s.Context(), s.state("a"), operations(old, "/spec", `{}`)), apierrors.IsConflict, "the object has been modified")
+			s.must(s.api.Patch(s.Context(), s.state("a"), merge(`{"metadata":{"labels":{"a":"b"}}}`)))
+			same(s, "the state", string(read(s, old).Spec.DesiredState.Raw), holds)
+			enactment := s.enactment("a")
+			s.created(enactment)
+			s.must(s.api.Status().Patch(s.Context(), s.enactment("a"), operations(enactment, "/status", `{"desiredState":`+holds+`}`)))
+			same(s, "the state in the status", string(read(s, enactment).Status.DesiredState.Raw), holds)
 		},
 		"a status that leaves a field out does not remove it": func(s *stage) {
 			policy := s.policy("a")
