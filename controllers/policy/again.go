@@ -86,8 +86,9 @@ func (r *Reconciler) isKnown(ctx context.Context, g *gathered, d desired.Decisio
 		return true, nil
 	}
 	policies := coming(g, d.Spec)
-	// The policy itself, which was read live, may want something else.
-	if itself := len(d.GivesUp) == 1 && d.GivesUp[0] == d.Spec.Policy; !itself {
+	// The policy itself, which was read live, may want something else. Of one that leaves,
+	// the live one may be another of the same name, and what is in flight that one's.
+	if itself := len(d.GivesUp) == 1 && d.GivesUp[0] == d.Spec.Policy && d.Spec.Generation != 0; !itself {
 		policies = append(policies, d.GivesUp...)
 		if d.Spec.Generation != 0 {
 			policies = append(policies, d.Spec.Policy)

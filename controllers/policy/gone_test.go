@@ -137,6 +137,37 @@ func TestAPolicyComesAgainByTheEnactmentThatIsThere(t *testing.T) {
 	}
 }
 
+// A process that has just started is shown neither a policy nor its enactment as they are:
+// the policy was deleted and made anew, and what is in flight is the new one's.
+func TestWhatIsInFlightIsGivenUpByTheEnactmentThatIsThere(t *testing.T) {
+	shown := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
+		Name: "n1.p", ResourceVersion: "7", Labels: map[string]string{v1.EnactmentPolicyLabel: "p", v1.EnactmentNodeLabel: "n1"},
+	}}
+	for sentence, c := range map[string]struct {
+		there      string
+		generation int64 // 0: the policy leaves.
+		known      bool
+	}{
+		"a policy that leaves has the enactment that is shown":   {there: "7", known: true},
+		"one that leaves has another one by now":                 {there: "8"},
+		"one that changes was read live, so it may want another": {there: "8", generation: 2, known: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			api := live{enactment: shown.DeepCopy()}
+			api.enactment.ResourceVersion = c.there
+			g := &gathered{
+				input: desired.Input{Node: "n1"}, state: &v1.NodeNetworkState{},
+				enacted: map[string]*v1.NodeNetworkConfigurationEnactment{"p": shown},
+			}
+			decision := desired.Decision{GivesUp: []string{"p"}, Spec: &desired.Spec{Policy: "p", Generation: c.generation}}
+			known, err := New(Options{Live: api}).isKnown(t.Context(), g, decision)
+			if err != nil || known != c.known {
+				t.Errorf("known: %v (%v), want %v", known, err, c.known)
+			}
+		})
+	}
+}
+
 // A process that has just started is shown a node's NodeNetworkState, which has been
 // written since, made anew, or deleted.
 func TestTheFirstStatusIsDecidedOnTheStateThatIsThere(t *testing.T) {

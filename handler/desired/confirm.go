@@ -43,15 +43,8 @@ func (t *turn) edited() bool {
 	if len(spec.Sources) == 0 {
 		return !spec.DesiredState.IsZero()
 	}
-	var parts []Contribution
-	for _, source := range spec.Sources {
-		part, known := t.contribution(source.Source)
-		if !known {
-			return false
-		}
-		parts = append(parts, part)
-	}
-	return !sameDocument(spec.DesiredState.Raw, foldInOrder(parts).state.JSON())
+	whole, known := t.fold(v1.PlainSources(spec.Sources))
+	return known && !sameDocument(spec.DesiredState.Raw, whole.state.JSON())
 }
 
 // contribution is what a source stands for.

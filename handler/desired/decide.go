@@ -39,6 +39,8 @@ type turn struct {
 	// unrecorded: it failed, and there is no enactment (that a cache shows) to say
 	// so. The spec stays until there is: it is all that tells of the failure.
 	unrecorded bool
+	// byHand is what committedByHand found, nil until it looked.
+	byHand *bool
 	// chosen is the policy whose change begins with this decision.
 	chosen *member
 	// base is the committed aggregate.

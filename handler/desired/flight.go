@@ -49,7 +49,32 @@ func (t *turn) applied(source v1.Source) bool {
 func (t *turn) committedBefore(source v1.Source) bool {
 	return slices.ContainsFunc(t.in.State.Status.AppliedSources, func(s v1.Source) bool {
 		return s.Policy == source.Policy && s.Hash == source.Hash
-	})
+	}) && !t.committedByHand()
+}
+
+// committedByHand tells whether what the node committed last is what somebody wrote
+// beside the sources, and not what they come to. When that is not known any more, nobody
+// is suspected.
+func (t *turn) committedByHand() bool {
+	if t.byHand == nil {
+		status := t.in.State.Status
+		whole, known := t.fold(status.AppliedSources)
+		t.byHand = new(known && status.AppliedHash != "" && whole.state.Hash() != status.AppliedHash)
+	}
+	return *t.byHand
+}
+
+// fold is what the sources come to, where that is still known.
+func (t *turn) fold(sources []v1.Source) (aggregate, bool) {
+	var parts []Contribution
+	for _, source := range sources {
+		part, known := t.contribution(source)
+		if !known {
+			return aggregate{}, false
+		}
+		parts = append(parts, part)
+	}
+	return foldInOrder(parts), true
 }
 
 // land finds out how what was in flight fared, and records it.

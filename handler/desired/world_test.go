@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 const node = "n1"
@@ -180,6 +181,7 @@ func (w *world) handle(phase string, result v1.TransactionResult, final bool, me
 	status := &w.state.Status
 	if sameDocument(document, w.applied) || (len(document) == 0 && len(w.applied) == 0) {
 		status.ObservedGeneration, status.AppliedSources = w.state.Generation, v1.PlainSources(w.state.Spec.Sources)
+		status.AppliedHash = w.hash(document)
 		return
 	}
 	status.Transaction = &v1.Transaction{
@@ -190,11 +192,20 @@ func (w *world) handle(phase string, result v1.TransactionResult, final bool, me
 	case v1.TransactionCommitted:
 		w.applied = document
 		status.ObservedGeneration, status.AppliedSources = w.state.Generation, v1.PlainSources(w.state.Spec.Sources)
+		status.AppliedHash = w.hash(document)
 	case v1.TransactionRolledBack, v1.TransactionRefused, v1.TransactionRollbackIncomplete:
 		if final {
 			status.ObservedGeneration = w.state.Generation
 		}
 	}
+}
+
+func (w *world) hash(document []byte) string {
+	parsed, err := state.Parse(document)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return parsed.Hash()
 }
 
 // sayNotManaged plays the state handler of a node that is set aside: whatever was

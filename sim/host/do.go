@@ -69,11 +69,12 @@ func (h *Host) stands(l *Link, a *activation) profiles.DeviceState {
 }
 
 // Stays tells which devices NetworkManager has left disconnected although it was
-// asked to activate them, for oracles.
+// asked to activate them, for oracles. One without a carrier would wait in any case
+// (profiles.Activated).
 func (h *Host) Stays() []string {
 	var names []string
 	for _, l := range h.kernel.links {
-		if a := h.activations[keyOf(l.Name, l.Type)]; a != nil && a.stays {
+		if a := h.activations[keyOf(l.Name, l.Type)]; a != nil && a.stays && (!l.Up || h.Carrier(l.Name)) {
 			names = append(names, l.Name)
 		}
 	}

@@ -11,6 +11,10 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
+// longestCall is how long a write may be on its way when the API server is ill: what it
+// says was true when it set out.
+const longestCall = 2 * time.Minute
+
 // nodeGrace is the controllers' --node-grace.
 const nodeGrace = 10 * time.Minute
 
@@ -58,7 +62,7 @@ func (p *patient) Observe(f *Facts, e Event) error {
 // counts compares with the nodes that may be counted.
 func (p *patient) counts(f *Facts, w Wrote, policy *v1.NodeNetworkConfigurationPolicy) error {
 	told := int(policy.Status.Counts.NotManaged)
-	if !w.Status || told == 0 || !f.Calm(Controllers, f.Elapsed()-grantLag, Stale|Hinders|Clock) {
+	if !w.Status || told == 0 || !f.Calm(Controllers, f.Elapsed()-longestCall, Stale|Hinders|Clock) {
 		return nil
 	}
 	before, had := w.Before.(*v1.NodeNetworkConfigurationPolicy)
@@ -96,11 +100,12 @@ func (p *patient) isAside(f *Facts, node, policy string) bool {
 // notReady is since when nodes are not Ready.
 type notReady map[string]time.Duration
 
-// isDead tells of a node that has not been Ready for so long that the rollout gives
-// its slot to another one (design §2, rule 11: silence is a condition).
+// isDead tells of a node that has not been Ready for so long, by the controllers' clock,
+// that the rollout gives its slot to another one (design §2, rule 11: silence is a
+// condition).
 func (f *Facts) isDead(node string) bool {
 	since, is := f.notReady[node]
-	return is && f.Elapsed()-since >= nodeGrace
+	return is && (f.Elapsed()-since >= nodeGrace || !f.Calm(Controllers, since, Clock))
 }
 
 // willBeDead tells of a node that is not Ready and may still be so for too long: a

@@ -63,6 +63,12 @@ func TestANodeThatDied(t *testing.T) {
 					dies(s, "n1", time.Minute)
 					s.try("n2", change())
 				}},
+				"just now, and by the controllers' clock long ago": {play: func(s *stage) {
+					s.policy(1)
+					s.set.Tell(Event{Node: Controllers, What: Fault{Kind: "clock-jump", On: true}})
+					dies(s, "n1", time.Minute)
+					s.try("n2", change())
+				}},
 				"as another one did": {want: "maxUnavailable allows 2", play: func(s *stage) {
 					s.policy(1)
 					dies(s, "n1", nodeGrace)
@@ -71,5 +77,40 @@ func TestANodeThatDied(t *testing.T) {
 				}},
 			})
 		})
+	}
+}
+
+// A node was granted, is set aside, and leaves; another one begins, and it comes back.
+func TestANodeThatLeavesWhileNobodyManagesIt(t *testing.T) {
+	const most = "2 nodes (n1, n2), and maxUnavailable allows 1"
+	for sentence, c := range map[string]struct {
+		managed, stays bool
+		want           string
+	}{
+		"goes on when it comes back":                 {},
+		"and one that is managed waits for its turn": {managed: true, want: most},
+		"as one that had not left":                   {stays: true, want: most},
+	} {
+		judge(t, func() Oracle { return newBlast() }, three, map[string]history{sentence: {want: c.want, play: func(s *stage) {
+			p := s.policy(1)
+			node := s.Look(&corev1.Node{}, "n1").(*corev1.Node)
+			e := s.enacted("n1", 1, v1.EnactmentProgressing)
+			if !c.managed {
+				e.Status.Conditions = []v1.Condition{{Type: v1.EnactmentPending, Status: metav1.ConditionTrue, Reason: v1.ReasonNotManaged}}
+			}
+			s.store(e)
+			p.Spec.NodeSelector = map[string]string{"zone": "a"}
+			for _, name := range three {
+				s.Look(&corev1.Node{}, name).SetLabels(p.Spec.NodeSelector)
+			}
+			if !c.stays {
+				node.Labels = nil
+			}
+			s.wrote("controllers-1", s.enacted("n2", 1, v1.EnactmentProgressing), "spec")
+			s.try("n2", change())
+			s.end("n2", RolledBack)
+			node.Labels = p.Spec.NodeSelector
+			s.try("n1", change())
+		}}})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
 // slots: at most maxUnavailable nodes have a transaction of a policy open,
@@ -272,7 +273,8 @@ func (f *Facts) matching(p *v1.NodeNetworkConfigurationPolicy) int {
 type blast struct {
 	begun   map[attempt]map[string]bool
 	allowed map[attempt]int
-	// gave: a node died in the middle of it, and its slot went to another one.
+	// gave: a node died in the middle of it, or left while nobody managed it, and its
+	// slot went to another one.
 	gave map[attempt]bool
 }
 
@@ -331,6 +333,23 @@ func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	limit, _ := f.limit(p, f.unheard())
 	b.allowed[key] = max(b.allowed[key], limit)
 	b.leave(f, p, key)
+	if !b.gave[key] {
+		b.gave[key] = f.hasLeftUnmanaged(p)
+	}
+}
+
+// hasLeftUnmanaged tells of a node that was granted the generation, that the policy does
+// not select any more, and that nobody manages: it stands in nobody's way, and nobody
+// takes the change out of its NodeNetworkState. Selected and managed again, it goes on.
+func (f *Facts) hasLeftUnmanaged(p *v1.NodeNetworkConfigurationPolicy) bool {
+	has := false
+	f.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
+		e := o.(*v1.NodeNetworkConfigurationEnactment)
+		node, _ := nodeAndPolicy(e)
+		granted := ownedBy(e, p) && e.Spec.ApprovedGeneration == p.Generation
+		has = has || granted && desired.SetAside(e) && !f.selects(p, node)
+	})
+	return has
 }
 
 // leave forgets the nodes that the policy does not select now.
@@ -367,7 +386,7 @@ func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node strin
 		b.gave[key] = b.gave[key] || slices.ContainsFunc(sortedKeys(nodes), func(other string) bool { return other != node && f.isDead(other) })
 	}
 	if b.gave[key] {
-		most++ // Of those that died the first only gives its slot back.
+		most++ // Of these the first only gives its slot back.
 	}
 	if len(nodes) > most {
 		return fmt.Errorf("policy %s: generation %d was begun and is not committed on %d nodes (%s), and maxUnavailable allows %d",
