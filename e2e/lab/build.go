@@ -144,10 +144,15 @@ func (n *Node) boot(ctx context.Context) error {
 	}
 	spec := nodeSpec{
 		Name: n.Name, Base: n.lab.rec.Bases[n.nm()], Binds: n.lab.rec.Binds,
-		Handler: n.lab.rec.Handler, NMLogLevel: n.lab.rec.NMLogLevel,
+		Handler: n.lab.rec.Handler, NMLogLevel: n.lab.rec.NMLogLevel, Profiles: n.spec.Profiles,
 	}
 	for _, nic := range n.spec.NICs {
-		spec.NICs = append(spec.NICs, n.lab.plan(n.Name, nic))
+		spec.NICs = append(spec.NICs, n.lab.plan(n.spec, nic))
+	}
+	for _, l := range n.spec.made() {
+		p := n.lab.plan(n.spec, l.NICSpec)
+		p.Link = &l
+		spec.Links = append(spec.Links, p)
 	}
 	if err := writeJSON(filepath.Join(n.dir(), "node.json"), spec); err != nil {
 		return err
@@ -175,15 +180,19 @@ func (n *Node) boot(ctx context.Context) error {
 	return n.Sync() // its installation is over
 }
 
-// plan completes a NIC with what its switch offers.
-func (l *Lab) plan(node string, nic NICSpec) nicPlan {
+// plan completes a NIC or a link with what its switch offers, and with the link
+// that it is a port of.
+func (l *Lab) plan(node NodeSpec, nic NICSpec) nicPlan {
 	s := l.rec.Topology.switchOf(nic.Switch)
-	p := nicPlan{NICSpec: nic, MAC: macOf(node, nic.Name).String(), Gateway: gatewayOf(s.Gateway), Gateway6: gatewayOf(s.Gateway6)}
+	p := nicPlan{NICSpec: nic, MAC: macOf(node.Name, nic.Name).String(), Gateway: gatewayOf(s.Gateway), Gateway6: gatewayOf(s.Gateway6)}
 	if s.DNS {
 		p.DNS = p.Gateway
 	}
-	if p.Address6 == "" && s.RA && nic.Address != "" && nic.Address != "none" {
+	if p.Address6 == "" && s.RA && nic.addressed() {
 		p.Address6 = "auto"
+	}
+	if c, is := node.controller(nic.Name); is {
+		p.Controller, p.ControllerType = c.Name, linkTypes()[c.Type].profile
 	}
 	return p
 }
@@ -208,9 +217,9 @@ func (n *Node) plug(nic nicPlan) error {
 				return fmt.Errorf("removing the old pair of %s: %w", nic.Name, err)
 			}
 		}
-		bridge, err := h.LinkByName(bridgeName(nic.Switch))
+		bridge, err := n.socket(h, nic.Switch)
 		if err != nil {
-			return fmt.Errorf("finding switch %s: %w", nic.Switch, err)
+			return err
 		}
 		pair := &netlink.Veth{
 			LinkAttrs:        netlink.LinkAttrs{Name: far, MasterIndex: bridge.Attrs().Index, HardwareAddr: macOf("far", n.Name, nic.Name)},
@@ -226,4 +235,30 @@ func (n *Node) plug(nic nicPlan) error {
 		}
 		return nil
 	})
+}
+
+// socket is what the NICs of the node are plugged into: the switch, or the
+// aggregate that the switch makes of them.
+func (n *Node) socket(h *netlink.Handle, name string) (netlink.Link, error) {
+	bridge, err := h.LinkByName(bridgeName(name))
+	if err != nil {
+		return nil, fmt.Errorf("finding switch %s: %w", name, err)
+	}
+	if !n.lab.rec.Topology.switchOf(name).LACP {
+		return bridge, nil
+	}
+	aggregate := peerName(n.Name+"."+name, "lacp")
+	if there, err := h.LinkByName(aggregate); err == nil {
+		return there, nil
+	}
+	bond := netlink.NewLinkBond(netlink.LinkAttrs{Name: aggregate, MasterIndex: bridge.Attrs().Index})
+	bond.Mode, bond.Miimon, bond.LacpRate = netlink.BOND_MODE_802_3AD, 100, netlink.BOND_LACP_RATE_FAST
+	bond.AdActorSystem = macOf("lacp", n.Name, name) // else it changes when the last NIC goes
+	if err := h.LinkAdd(bond); err != nil {
+		return nil, fmt.Errorf("making the aggregate of %s in switch %s: %w (a kernel without bonds? lab up --vm has one with)", n.Name, name, err)
+	}
+	if err := h.LinkSetUp(bond); err != nil {
+		return nil, fmt.Errorf("setting the aggregate of %s in switch %s up: %w", n.Name, name, err)
+	}
+	return bond, nil
 }

@@ -133,18 +133,12 @@ func makeSwitch(s SwitchSpec) error {
 	if err := netlink.LinkSetUp(lo); err != nil {
 		return fmt.Errorf("setting lo up: %w", err)
 	}
-	// A bridge without an address of its own takes its ports', and changes it
-	// with them: neighbours would lose the gateway for a while.
-	snooping := false
-	br := &netlink.Bridge{
-		LinkAttrs:         netlink.LinkAttrs{Name: bridgeName(s.Name), HardwareAddr: macOf("switch", s.Name)},
-		MulticastSnooping: &snooping,
-	}
-	if err := netlink.LinkAdd(br); err != nil {
-		return fmt.Errorf("creating a bridge: %w", err)
+	br, err := makeSegment(s)
+	if err != nil {
+		return err
 	}
 	if err := netlink.LinkSetUp(br); err != nil {
-		return fmt.Errorf("setting the bridge up: %w", err)
+		return fmt.Errorf("setting it up: %w", err)
 	}
 	gw, err := netip.ParsePrefix(s.Gateway)
 	if err != nil {
@@ -168,6 +162,32 @@ func makeSwitch(s SwitchSpec) error {
 		}
 	}
 	return nil
+}
+
+// makeSegment makes the link that stands for a switch: a bridge, or the VLAN of
+// one.
+func makeSegment(s SwitchSpec) (netlink.Link, error) {
+	// A bridge without an address of its own takes its ports', and changes it
+	// with them: neighbours would lose the gateway for a while.
+	attrs := netlink.LinkAttrs{Name: bridgeName(s.Name), HardwareAddr: macOf("switch", s.Name)}
+	if s.Over == "" {
+		snooping := false
+		br := &netlink.Bridge{LinkAttrs: attrs, MulticastSnooping: &snooping}
+		if err := netlink.LinkAdd(br); err != nil {
+			return nil, fmt.Errorf("creating a bridge: %w", err)
+		}
+		return br, nil
+	}
+	base, err := netlink.LinkByName(bridgeName(s.Over))
+	if err != nil {
+		return nil, fmt.Errorf("finding switch %s: %w", s.Over, err)
+	}
+	attrs.ParentIndex = base.Attrs().Index
+	vlan := &netlink.Vlan{LinkAttrs: attrs, VlanId: s.VLAN}
+	if err := netlink.LinkAdd(vlan); err != nil {
+		return nil, fmt.Errorf("creating VLAN %d of %s: %w (a kernel without VLANs? lab up --vm has one with)", s.VLAN, s.Over, err)
+	}
+	return vlan, nil
 }
 
 // dnsmasq is the gateway's DHCP, DNS and router advertisements on one switch.
@@ -202,7 +222,7 @@ func dnsmasqConf(t *Topology, s SwitchSpec, dir string) string {
 	}
 	lines = append(lines, "host-record=gateway,gateway.lab.example,"+gw, "host-record=a.root-servers.net,"+gw)
 	for _, n := range t.Nodes {
-		if a := gatewayOf(n.NICs[0].Address); a != "" {
+		if a := gatewayOf(n.way().Address); a != "" {
 			lines = append(lines, "host-record="+n.Name+","+n.Name+".lab.example,"+a)
 		}
 	}

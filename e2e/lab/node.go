@@ -231,10 +231,11 @@ func (n *Node) order(ctx context.Context, verb, nic string) error {
 	return err
 }
 
-// Address is the static IPv4 address of the node's first NIC, empty with DHCP.
-func (n *Node) Address() string { return gatewayOf(n.spec.NICs[0].Address) }
+// Address is the static IPv4 address of the interface that carries the API
+// server, empty with DHCP.
+func (n *Node) Address() string { return gatewayOf(n.spec.way().Address) }
 
-// Gateway is the IPv4 address of the gateway behind the node's first NIC.
+// Gateway is the IPv4 address of the gateway behind that interface.
 func (n *Node) Gateway() string {
-	return gatewayOf(n.lab.rec.Topology.switchOf(n.spec.NICs[0].Switch).Gateway)
+	return gatewayOf(n.lab.rec.Topology.switchOf(n.spec.way().Switch).Gateway)
 }

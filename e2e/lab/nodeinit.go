@@ -22,6 +22,9 @@ import (
 type nodeSpec struct {
 	Name string    `json:"name"`
 	NICs []nicPlan `json:"nics"`
+	// Links and Profiles are the topology's, for the first boot.
+	Links    []nicPlan         `json:"links,omitempty"`
+	Profiles map[string]string `json:"profiles,omitempty"`
 	// Base is the root that programs come from.
 	Base    string   `json:"base"`
 	Binds   []string `json:"binds,omitempty"`
@@ -30,9 +33,15 @@ type nodeSpec struct {
 	NMLogLevel string `json:"nmLogLevel"`
 }
 
-// nicPlan is a NIC with what NetworkManager's profile for it says.
+// nicPlan is a NIC, or a link on top of others, with what NetworkManager's profile
+// for it says.
 type nicPlan struct {
 	NICSpec
+	Link *LinkSpec `json:"link,omitempty"`
+	// Controller is the link that it is a port of, and of which type that is.
+	Controller     string `json:"controller,omitempty"`
+	ControllerType string `json:"controllerType,omitempty"`
+
 	MAC      string `json:"mac"`
 	Gateway  string `json:"gateway,omitempty"`
 	Gateway6 string `json:"gateway6,omitempty"`

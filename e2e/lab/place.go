@@ -122,7 +122,7 @@ func (n *Node) link(nic, verb string) error {
 		if err != nil {
 			return err
 		}
-		return n.plug(n.lab.plan(n.Name, spec))
+		return n.plug(n.lab.plan(n.spec, spec))
 	case "unplug":
 		return n.farEnd(nic, func(h *netlink.Handle, far netlink.Link) error { return h.LinkDel(far) })
 	case "up":

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -42,10 +44,13 @@ func firstBoot(spec *nodeSpec) error {
 		return err
 	}
 	profiles := map[string]string{}
-	for _, nic := range spec.NICs {
+	for _, nic := range append(spec.NICs, spec.Links...) {
 		if text := nic.profile(); text != "" {
-			profiles["/etc/NetworkManager/system-connections/"+nic.Name+".nmconnection"] = text
+			profiles[filepath.Join(profileDir, nic.Name+".nmconnection")] = text
 		}
+	}
+	for name, text := range spec.Profiles {
+		profiles[filepath.Join(profileDir, name)] = text
 	}
 	if err := writeFiles(profiles, 0o600); err != nil {
 		return err
@@ -67,25 +72,37 @@ hostname-mode=none
 // profile is activated, and no rollback would look as before.
 const fixedMetric = "route-metric=100"
 
-// profile is NetworkManager's keyfile for a NIC; empty for one that is left
-// alone.
+// profile is NetworkManager's keyfile for a NIC or a link; empty for one that is
+// left alone.
 func (n nicPlan) profile() string {
 	method4, method6 := n.method4(), n.method6()
-	if method4 == "disabled" && method6 == "disabled" {
+	if method4 == "disabled" && method6 == "disabled" && n.Link == nil && n.Controller == "" {
 		return ""
 	}
 	id := sha256.Sum256([]byte("profile/" + n.MAC))
 	h := hex.EncodeToString(id[:16])
 	uuid := strings.Join([]string{h[:8], h[8:12], "4" + h[13:16], "8" + h[17:20], h[20:]}, "-")
-	lines := []string{
-		"[connection]", "id=" + n.Name, "uuid=" + uuid, "type=ethernet", "interface-name=" + n.Name, "",
-		"[ipv4]", "method=" + method4,
+	kind := "ethernet"
+	if n.Link != nil {
+		kind = linkTypes()[n.Link.Type].profile
 	}
+	lines := []string{"[connection]", "id=" + n.Name, "uuid=" + uuid, "type=" + kind, "interface-name=" + n.Name}
+	if n.Controller != "" { // In the words that 1.42 knows, too.
+		lines = append(lines, "master="+n.Controller, "slave-type="+n.ControllerType)
+	}
+	lines = append(lines, "")
+	if n.Link != nil {
+		lines = append(lines, n.settings(kind)...)
+	}
+	if n.Controller != "" && n.ControllerType != "vrf" {
+		return strings.Join(lines, "\n") + "\n" // A port has no addresses.
+	}
+	lines = append(lines, "[ipv4]", "method="+method4)
 	if method4 != "disabled" {
 		lines = append(lines, fixedMetric)
 	}
 	if method4 == "manual" {
-		lines = append(lines, "address1="+n.Address+","+n.Gateway)
+		lines = append(lines, "address1="+strings.TrimSuffix(n.Address+","+n.Gateway, ","))
 		if n.DNS != "" {
 			lines = append(lines, "dns="+n.DNS+";")
 		}
@@ -95,13 +112,49 @@ func (n nicPlan) profile() string {
 		lines = append(lines, fixedMetric)
 	}
 	if method6 == "manual" {
-		lines = append(lines, "address1="+n.Address6+","+n.Gateway6)
+		lines = append(lines, "address1="+strings.TrimSuffix(n.Address6+","+n.Gateway6, ","))
 	}
 	if method6 == "auto" {
 		// The address that the MAC gives, so that it is the same each time.
 		lines = append(lines, "addr-gen-mode=eui64")
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// settings are those of a link's type. What would get a random MAC address, or
+// that of some port, gets one that is the same in each run.
+func (n nicPlan) settings(kind string) []string {
+	l := n.Link
+	lines := []string{"[" + kind + "]"}
+	add := func(key, value string) { lines = append(lines, key+"="+value) }
+	mode := linkTypes()[l.Type].modes[l.Mode]
+	switch l.Type {
+	case "bond":
+		add("mode", mode)
+		add("miimon", "100")
+	case "linux-bridge":
+		add("stp", "false")
+	case "vlan":
+		add("id", fmt.Sprint(l.ID))
+		add("parent", l.Base)
+	case "vxlan":
+		add("id", fmt.Sprint(l.ID))
+		add("parent", l.Base)
+		add("remote", l.Remote)
+		add("destination-port", "4789")
+	case "vrf":
+		add("table", fmt.Sprint(l.ID))
+	case "mac-vlan", "ipvlan":
+		add("mode", mode)
+		add("parent", l.Base)
+	case "veth":
+		add("peer", l.Peer)
+	}
+	lines = append(lines, "")
+	if !slices.Contains([]string{"vlan", "ipvlan"}, l.Type) {
+		lines = append(lines, "[ethernet]", "cloned-mac-address="+n.MAC, "")
+	}
+	return lines
 }
 
 func (n nicPlan) method4() string {

@@ -46,12 +46,16 @@ type NodeSpec struct {
 	Name  string    `yaml:"name" json:"name"`
 	Count int       `yaml:"count" json:"count,omitempty"`
 	NICs  []NICSpec `yaml:"nics" json:"nics"`
+	// Links and Profiles are what is on the node before any policy. Profiles are
+	// keyfiles of an administrator by file name, as they are.
+	Links    []LinkSpec        `yaml:"links" json:"links,omitempty"`
+	Profiles map[string]string `yaml:"profiles" json:"profiles,omitempty"`
 	// NM is "1.42", "1.52" or "host"; empty is what the lab has.
 	NM string `yaml:"networkManager" json:"networkManager,omitempty"`
 }
 
 // NICSpec is one network card of a node. The first one of a node is its way to
-// the API server.
+// the API server, unless a link has the address for that.
 type NICSpec struct {
 	Name   string `yaml:"name" json:"name"`
 	Switch string `yaml:"switch" json:"switch"`
@@ -74,6 +78,12 @@ type SwitchSpec struct {
 	Peers    []PeerSpec `yaml:"peers" json:"peers,omitempty"`
 	// LLDP makes the switch announce itself to every NIC in it.
 	LLDP *LLDPSpec `yaml:"lldp" json:"lldp,omitempty"`
+	// Over makes it a VLAN of another switch. No NIC is in it: a vlan on a node
+	// leads to it.
+	Over string `yaml:"over" json:"over,omitempty"`
+	VLAN int    `yaml:"vlan" json:"vlan,omitempty"`
+	// LACP makes one aggregate (802.3ad) of all NICs that a node has in it.
+	LACP bool `yaml:"lacp" json:"lacp,omitempty"`
 }
 
 // LLDPSpec is what a switch says of itself on each of its ports (IEEE 802.1AB).
@@ -185,11 +195,13 @@ func (t *Topology) unfold() (entries []int, err error) {
 }
 
 func (n NodeSpec) copyNumber(k int) NodeSpec {
-	c := NodeSpec{Name: fmt.Sprintf("%s%d", n.Name, k+1), NM: n.NM}
+	c := NodeSpec{Name: fmt.Sprintf("%s%d", n.Name, k+1), NM: n.NM, Profiles: n.Profiles}
 	for _, nic := range n.NICs {
-		nic.Address = countUp(nic.Address, k)
-		nic.Address6 = countUp(nic.Address6, k)
-		c.NICs = append(c.NICs, nic)
+		c.NICs = append(c.NICs, nic.counted(k))
+	}
+	for _, l := range n.Links {
+		l.NICSpec = l.counted(k)
+		c.Links = append(c.Links, l)
 	}
 	return c
 }

@@ -64,7 +64,7 @@ func TestTopologyMistakes(t *testing.T) {
 			"gateway: 192.0.2.1/24", "gateway: 192.0.2.1/24\n  routerAdvertisements: true",
 			[]string{`switches[0].routerAdvertisements: needs a gateway6 whose prefix is announced`}},
 		"the first NIC needs an address": {
-			", address: 192.0.2.11/24", "", []string{`nodes[0].nics[0].address: the first NIC carries the API server: give it an address or dhcp`}},
+			", address: 192.0.2.11/24", "", []string{`nodes[0].nics[0].address: the first NIC carries the API server: give it an address or dhcp, or give one to a link that leads to a switch`}},
 		"a service has a known type and a free port": {
 			"nodes:", "services: [{name: s, switch: lan, type: ftp, port: 6443}]\nnodes:",
 			[]string{`services[0].type: "ftp" is neither http nor echo`, `services[0].port: 6443 is not a free port (1 to 65535, without 6443)`}},
@@ -77,6 +77,64 @@ func TestTopologyMistakes(t *testing.T) {
 			"gateway: 192.0.2.1/24", "gateway: 192.0.2.1/24\n  lldp: {chassisID: \"02:00:00:00:00:01\", vlans: [0, 7, 7, 4095]}",
 			[]string{`switches[0].lldp.vlans[0]: 0 is not a VLAN id (1 to 4094)`, `switches[0].lldp.vlans[2]: 7 is there twice`,
 				`switches[0].lldp.vlans[3]: 4095 is not a VLAN id (1 to 4094)`}},
+		"a link has a known type": {
+			"switches:", "  links: [{name: t0, type: team}]\nswitches:",
+			[]string{`nodes[0].links[0].type: "team" is none of bond, dummy, ipvlan, linux-bridge, mac-vlan, veth, vlan, vrf, vxlan`}},
+		"a link has what its type needs, and nothing else": {
+			"switches:", "  links: [{name: v, type: vlan, mode: l2}, {name: b, type: bond, mode: fast, ports: [eth1]}]\nswitches:",
+			[]string{
+				"nodes[0].links[0].base: is missing: a vlan has one", "nodes[0].links[0].id: is missing: a vlan has one",
+				"nodes[0].links[0].mode: a vlan has none",
+				`nodes[0].links[1].mode: "fast" is none of 802.3ad, active-backup, balance-alb, balance-rr, balance-tlb, balance-xor, broadcast`,
+				`nodes[0].links[1].ports[0]: unknown interface "eth1" (before it there are: eth0, v)`,
+			}},
+		"a link's numbers and addresses are such": {
+			"switches:", "  links: [{name: v, type: vlan, base: eth0, id: 4095}, {name: x, type: vxlan, base: eth0, id: 5, remote: there, address: 10.0.0.1, address6: auto}]\nswitches:",
+			[]string{
+				"nodes[0].links[0].id: 4095 is not between 1 and 4094", `nodes[0].links[1].remote: "there" is not an IP address`,
+				`nodes[0].links[1].address: "10.0.0.1" is not an IPv4 address with prefix length, such as 192.0.2.1/24`,
+				"nodes[0].links[1].address6: auto comes from a switch: name it",
+			}},
+		"a name that the kernel refuses is refused": {
+			"switches:", "  links: [{name: a-very-long-name, type: dummy}, {name: a/b, type: dummy}, {name: lo, type: dummy}, {name: eth0, type: dummy}, {type: dummy}]\nswitches:",
+			[]string{
+				`nodes[0].links[0].name: "a-very-long-name" is longer than 15 characters`,
+				`nodes[0].links[1].name: "a/b" may have only a-z, 0-9, -, _ and . and must start with a letter or digit`,
+				"nodes[0].links[2].name: lo is the loopback interface",
+				`nodes[0].links[3].name: "eth0" is already the name of nodes[0].nics[0]`, "nodes[0].links[4].name: is missing",
+			}},
+		"a port has no address and one controller": {
+			"switches:", "  - {name: eth1, switch: lan}\n  links: [{name: br0, type: linux-bridge, ports: [eth0, eth1]}, {name: br1, type: linux-bridge, ports: [eth1]}]\nswitches:",
+			[]string{
+				"nodes[0].links[0].ports[0]: eth0 has an address; give it to br0, whose port it is",
+				"nodes[0].links[1].ports[0]: eth1 is already a port of br0",
+			}},
+		"a veth has two names": {
+			"switches:", "  links: [{name: veth1, type: veth, peer: eth0}]\nswitches:",
+			[]string{`nodes[0].links[0].peer: "eth0" is already the name of nodes[0].nics[0]`}},
+		"a link leads to a switch that there is": {
+			"switches:", "  links: [{name: d, type: dummy, switch: lna, address: dhcp}]\nswitches:",
+			[]string{`nodes[0].links[0].switch: unknown switch "lna" (there are: lan)`}},
+		"two links have two addresses": {
+			"switches:", "  links: [{name: d, type: dummy, address: 192.0.2.11/24}]\nswitches:",
+			[]string{"nodes[0].links[0].address: 192.0.2.11 is already used by a eth0"}},
+		"an administrator's profile is one": {
+			"switches:", "  profiles: {office.conf: \"\", eth0.nmconnection: \"\", a.nmconnection: \"[ipv4]\"}\nswitches:",
+			[]string{
+				"nodes[0].profiles[a.nmconnection]: has no section [connection]",
+				"nodes[0].profiles[eth0.nmconnection]: eth0 has this name already; its profile is made from the topology",
+				"nodes[0].profiles[office.conf]: a profile is a file whose name ends with .nmconnection",
+			}},
+		"a VLAN of a switch has one, and no ports": {
+			"switches:", "switches:\n- {name: v, over: lan, vlan: 5, gateway: 198.51.100.1/24}\n- {name: w, vlan: 5, gateway: 198.51.100.1/24}",
+			[]string{`switches[0].over: there is no switch "lan" before this one`, "switches[1].vlan: needs over, the switch whose VLAN this one is"}},
+		"nothing is plugged into a VLAN, and a vlan that leads to it has its id": {
+			"switches:", "  - {name: eth1, switch: v}\n  links: [{name: eth0.6, type: vlan, base: eth0, id: 6, switch: v}]\nswitches:\n- {name: top, gateway: 10.0.0.1/24}\n- {name: v, over: top, vlan: 5, lacp: true, gateway: 198.51.100.1/24}",
+			[]string{
+				"switches[1].over: a VLAN has no ports: lldp and lacp belong to switch top",
+				"nodes[0].nics[1].switch: v is a VLAN of switch top: plug the NIC into that, and give the node a vlan",
+				"nodes[0].links[0].id: 6, but switch v is VLAN 5",
+			}},
 		"a count has a limit": {
 			"- name: a", "- name: a\n  count: 1000", []string{`nodes[0].count: 1000 is not between 1 and 100`}},
 	} {

@@ -25,14 +25,30 @@ func (c *check) failf(path, format string, args ...any) {
 
 // name checks a name's shape and that it is used once within its scope.
 func (c *check) name(path, scope, name string, limit int) {
-	shape := regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	if regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`).MatchString(name) || name == "" {
+		c.unique(path, scope, name, limit)
+		return
+	}
+	c.failf(path, "%q may have only a-z, 0-9 and - and must start and end with a letter or digit", name)
+}
+
+// linkName is name for an interface that a node has made, which may have dots.
+func (c *check) linkName(path, scope, name string) {
+	if regexp.MustCompile(`^[a-z0-9][-_.a-z0-9]*$`).MatchString(name) || name == "" {
+		c.unique(path, scope, name, 15)
+		return
+	}
+	c.failf(path, "%q may have only a-z, 0-9, -, _ and . and must start with a letter or digit", name)
+}
+
+func (c *check) unique(path, scope, name string, limit int) {
 	switch {
 	case name == "":
 		c.failf(path, "is missing")
 	case len(name) > limit:
 		c.failf(path, "%q is longer than %d characters", name, limit)
-	case !shape.MatchString(name):
-		c.failf(path, "%q may have only a-z, 0-9 and - and must start and end with a letter or digit", name)
+	case name == "lo" && limit == 15:
+		c.failf(path, "lo is the loopback interface")
 	case c.names[scope+"/"+name] != "":
 		c.failf(path, "%q is already the name of %s", name, c.names[scope+"/"+name])
 	default:
@@ -51,6 +67,7 @@ func (t *Topology) validate(entries []int) error {
 	}
 	for i, s := range t.Switches {
 		c.switchSpec(fmt.Sprintf("switches[%d]", i), s)
+		c.over(fmt.Sprintf("switches[%d]", i), s, t.Switches[:i])
 	}
 	used := map[netip.Addr]string{}
 	for _, s := range t.Switches {
@@ -95,6 +112,29 @@ func (c *check) switchSpec(path string, s SwitchSpec) {
 	}
 	if s.LLDP != nil {
 		c.lldp(path+".lldp", *s.LLDP)
+	}
+}
+
+// over checks a switch that is a VLAN of one before it.
+func (c *check) over(path string, s SwitchSpec, before []SwitchSpec) {
+	if s.Over == "" {
+		if s.VLAN != 0 {
+			c.failf(path+".vlan", "needs over, the switch whose VLAN this one is")
+		}
+		return
+	}
+	i := slices.IndexFunc(before, func(other SwitchSpec) bool { return other.Name == s.Over })
+	switch {
+	case i < 0:
+		c.failf(path+".over", "there is no switch %q before this one", s.Over)
+	case before[i].Over != "":
+		c.failf(path+".over", "%s is itself a VLAN", s.Over)
+	}
+	if s.VLAN < 1 || s.VLAN > 4094 {
+		c.failf(path+".vlan", "%d is not a VLAN id (1 to 4094)", s.VLAN)
+	}
+	if s.LLDP != nil || s.LACP {
+		c.failf(path+".over", "a VLAN has no ports: lldp and lacp belong to switch %s", s.Over)
 	}
 }
 
@@ -161,22 +201,33 @@ func (c *check) node(t *Topology, path string, n NodeSpec, used map[netip.Addr]s
 	for i, nic := range n.NICs {
 		c.nic(t, fmt.Sprintf("%s.nics[%d]", path, i), n.Name, nic, used)
 	}
-	if first := n.NICs[0]; first.Address == "" || first.Address == "none" {
-		c.failf(path+".nics[0].address", "the first NIC carries the API server: give it an address or dhcp")
-	}
+	c.links(t, path, n, used)
 }
 
 func (c *check) nic(t *Topology, path, node string, nic NICSpec, used map[netip.Addr]string) {
 	owner, _, _ := strings.Cut(path, ".nics")
 	c.name(path+".name", "nic of "+owner+" "+node, nic.Name, 15) // Copies have the owner in common.
-	if nic.Name == "lo" {
-		c.failf(path+".name", "lo is the loopback interface")
-	}
-	if !slices.ContainsFunc(t.Switches, func(s SwitchSpec) bool { return s.Name == nic.Switch }) {
-		c.failf(path+".switch", "unknown switch %q (there are: %s)", nic.Switch, strings.Join(t.switchNames(), ", "))
+	if !c.knownSwitch(path, t, nic.Switch) {
 		return
 	}
 	s := t.switchOf(nic.Switch)
+	if s.Over != "" {
+		c.failf(path+".switch", "%s is a VLAN of switch %s: plug the NIC into that, and give the node a vlan", s.Name, s.Over)
+		return
+	}
+	c.addresses(path, node, nic, s, used)
+}
+
+func (c *check) knownSwitch(path string, t *Topology, name string) bool {
+	known := slices.Contains(t.switchNames(), name)
+	if !known {
+		c.failf(path+".switch", "unknown switch %q (there are: %s)", name, strings.Join(t.switchNames(), ", "))
+	}
+	return known
+}
+
+// addresses checks those of an interface that leads to a switch.
+func (c *check) addresses(path, node string, nic NICSpec, s SwitchSpec, used map[netip.Addr]string) {
 	switch nic.Address {
 	case "", "none":
 	case "dhcp":
@@ -203,11 +254,16 @@ func (c *check) static(path, owner, text, gateway string, family int, used map[n
 		c.failf(path, "%s is not in the network of its switch's gateway %q", text, gateway)
 		return
 	}
-	if used[p.Addr()] != "" {
-		c.failf(path, "%s is already used by %s", p.Addr(), used[p.Addr()])
+	c.free(path, p.Addr(), owner, used)
+}
+
+// free checks that an address is nobody else's.
+func (c *check) free(path string, a netip.Addr, owner string, used map[netip.Addr]string) {
+	if used[a] != "" {
+		c.failf(path, "%s is already used by %s", a, used[a])
 		return
 	}
-	used[p.Addr()] = owner
+	used[a] = owner
 }
 
 func (c *check) service(t *Topology, path string, s ServiceSpec) {

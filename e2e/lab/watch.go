@@ -100,12 +100,12 @@ func (n *Node) primaryIP(ctx context.Context) (net.IP, error) {
 		return nil, err
 	}
 	for _, a := range all {
-		text, ok := strings.CutPrefix(a, n.spec.NICs[0].Name+" ")
+		text, ok := strings.CutPrefix(a, n.spec.way().Name+" ")
 		if ip, _, err := net.ParseCIDR(text); ok && err == nil && ip.To4() != nil {
 			return ip, nil
 		}
 	}
-	return nil, fmt.Errorf("%s of %s has no IPv4 address to watch", n.spec.NICs[0].Name, n.Name)
+	return nil, fmt.Errorf("%s of %s has no IPv4 address to watch", n.spec.way().Name, n.Name)
 }
 
 func (w *Watch) send(ctx context.Context) {
