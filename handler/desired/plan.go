@@ -119,7 +119,7 @@ func bounded(lines []string) []string {
 
 // difference files one difference under its interface.
 func (p *planner) difference(d state.Difference) {
-	name, leaf := interfaceOf(d.Path)
+	name, leaf := state.InterfaceAt(d.Path)
 	if name == "" {
 		p.elsewhere(d)
 		return
@@ -253,14 +253,4 @@ func changeLine(leaf, now, then string) string {
 		return leaf + ": " + now + " ->"
 	}
 	return leaf + ": " + now + " -> " + then
-}
-
-// interfaceOf splits "interfaces[eth1].mtu" into "eth1" and "mtu".
-func interfaceOf(path string) (name, leaf string) {
-	rest, is := strings.CutPrefix(path, "interfaces[")
-	if !is {
-		return "", ""
-	}
-	name, leaf, _ = strings.Cut(rest, "]")
-	return name, strings.TrimPrefix(leaf, ".")
 }

@@ -21,7 +21,7 @@ func (p *planner) putBack(older state.State) {
 		if named[path] {
 			continue
 		}
-		name, leaf := interfaceOf(path)
+		name, leaf := state.InterfaceAt(path)
 		switch {
 		case name == "":
 			p.elsewhere(state.Difference{Path: path, Want: asBefore})

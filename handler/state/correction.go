@@ -29,7 +29,8 @@ func Correction(desired State, differences, others []Difference) State {
 	for _, d := range differences {
 		switch subject := Subject(d.Path); {
 		case strings.HasPrefix(subject, "interfaces["):
-			names = append(names, strings.TrimSuffix(strings.TrimPrefix(subject, "interfaces["), "]"))
+			name, _ := InterfaceAt(subject)
+			names = append(names, name)
 		case subject == "routes":
 			for _, route := range desired.Routes() {
 				if d.means(route.String(), route.Absent) {
@@ -85,14 +86,14 @@ func leaveOut(tree map[string]any, d Difference) {
 	}
 	if d.Want == wholeInterface {
 		tree["interfaces"] = slices.DeleteFunc(list(tree["interfaces"]), func(item any) bool {
-			return "interfaces["+text(object(item)["name"])+"]" == d.Path
+			return interfacePath(interfaceOf(object(item))) == d.Path
 		})
 		return
 	}
 	at := tree
 	rest := d.Path
 	if strings.HasPrefix(section, "interfaces[") {
-		i := slices.IndexFunc(objects(tree["interfaces"]), func(one map[string]any) bool { return "interfaces["+text(one["name"])+"]" == section })
+		i := slices.IndexFunc(objects(tree["interfaces"]), func(one map[string]any) bool { return interfacePath(interfaceOf(one)) == section })
 		if i < 0 {
 			return
 		}

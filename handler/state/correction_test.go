@@ -14,6 +14,7 @@ func TestCorrection(t *testing.T) {
 		"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth2"},{"destination":"203.0.113.0/24","next-hop-interface":"eth2"}]},
 		"dns-resolver":{"config":{"server":["192.0.2.53"]}}}`)
 	for name, c := range map[string]struct {
+		desired             string // Where it is not the one above.
 		differences, others []Difference
 		want                string
 	}{
@@ -39,9 +40,20 @@ func TestCorrection(t *testing.T) {
 			want: `{"interfaces":[{"ipv4":{"address":[{"ip":"192.0.2.9","prefix-length":24}],"enabled":true},"name":"eth2","state":"up","type":"ethernet"}],` +
 				`"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth2"}]}}`,
 		},
+		"an OVS bridge is put right, and what is only reported of it is left out": {
+			desired:     `{"interfaces":[{"name":"br0","type":"ovs-bridge","state":"up","bridge":{"options":{"fail-mode":"secure","rstp":true},"port":[{"name":"br0"}]}},{"name":"br0","type":"ovs-interface","state":"up"},{"name":"br9","type":"ovs-bridge","state":"up"}]}`,
+			differences: []Difference{{Path: "interfaces[br0 ovs-bridge].bridge.options.rstp", Want: "true", Got: "false"}},
+			others:      []Difference{{Path: "interfaces[br0 ovs-bridge].bridge.options.fail-mode", Want: "secure", Got: "standalone"}},
+			want: `{"interfaces":[{"bridge":{"options":{"rstp":true},"port":[{"name":"br0"}]},"name":"br0","state":"up","type":"ovs-bridge"},` +
+				`{"name":"br0","state":"up","type":"ovs-interface"}]}`,
+		},
 		"no difference is nothing to apply": {want: `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			desired := desired
+			if c.desired != "" {
+				desired = parsed(t, c.desired)
+			}
 			if diff := cmp.Diff(c.want, string(Correction(desired, c.differences, c.others).JSON())); diff != "" {
 				t.Fatalf("correction (-want +got):\n%s", diff)
 			}

@@ -172,7 +172,7 @@ func (i Interface) ports() (found []string, said bool) {
 		value, ok := object(i.tree["bridge"])[key]
 		said = said || ok
 		for _, port := range objects(value) {
-			if bond := bondOfPort(port); bond != nil {
+			if bond := bondOf(port); bond != nil {
 				for _, item := range bondPorts(bond) {
 					add(portName(item))
 				}
@@ -195,11 +195,6 @@ func portName(value any) string {
 		return text(tree["name"])
 	}
 	return text(value)
-}
-
-// bondOfPort is the bond that an OVS bridge's port is made of, or nil.
-func bondOfPort(port map[string]any) map[string]any {
-	return object(port["link-aggregation"])
 }
 
 func bondPorts(bond map[string]any) []any {

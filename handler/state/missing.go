@@ -122,7 +122,9 @@ func (c *comparison) byHardware(want Interface, keys ...string) (Interface, bool
 
 // isUserspace tells the types that live beside the kernel's names: an OVS
 // bridge and its internal interface may share a name.
-func isUserspace(kind string) bool { return kind == "ovs-bridge" || kind == "ipsec" }
+func isUserspace(kind string) bool { return slices.Contains(userspaceTypes(), kind) }
+
+func userspaceTypes() []string { return []string{"ovs-bridge", "ipsec"} }
 
 // isVirtual tells the types that cease to exist when they are taken away.
 // nmstate takes a veth for an ethernet, so it is not one of them.
@@ -136,7 +138,7 @@ func isVirtual(kind string) bool {
 }
 
 func (c *comparison) inter(want Interface) {
-	path := "interfaces[" + want.Name + "]"
+	path := interfacePath(want)
 	got, there := c.find(want)
 	switch strings.ToLower(want.State) {
 	case "ignore", "unknown":

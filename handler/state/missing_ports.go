@@ -12,10 +12,11 @@ func (c *comparison) ports(path string, want, got Interface) {
 		have := got.Ports()
 		var wanted []string
 		for _, port := range want.Ports() {
+			at := path + want.placeOfPort(port)
 			port = c.kernelName(port)
 			wanted = append(wanted, port)
 			if !slices.Contains(have, port) {
-				c.add(path+".port", port, "")
+				c.add(at, port, "")
 			}
 		}
 		for _, port := range have {
@@ -26,6 +27,21 @@ func (c *comparison) ports(path string, want, got Interface) {
 	}
 	c.bond(path+".link-aggregation", bondOf(want.tree), bondOf(got.tree))
 	c.bridge(path+".bridge", object(want.tree["bridge"]), object(got.tree["bridge"]))
+}
+
+// placeOfPort is where the document lists a port: one of a bond of an OVS bridge
+// is listed by the bond, and everything else by the interface.
+func (i Interface) placeOfPort(name string) string {
+	for _, key := range []string{"port", "ports"} {
+		for _, port := range objects(object(i.tree["bridge"])[key]) {
+			for _, item := range bondPorts(bondOf(port)) {
+				if portName(item) == name {
+					return ".bridge.port[" + text(port["name"]) + "].link-aggregation.port"
+				}
+			}
+		}
+	}
+	return ".port"
 }
 
 // ownsPorts tells whether a port that nobody asked for is a difference.

@@ -1,6 +1,9 @@
 package state
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Paths are the leaves of a document, in its order of sections and in the
 // spelling of Difference.Path: "interfaces[eth1].mtu". The entry of a list is a
@@ -46,6 +49,23 @@ func Paths(s State) []string {
 // interfacePath names an interface; an OVS bridge may share its name with the
 // interface inside it.
 func interfacePath(one Interface) string { return "interfaces[" + one.key() + "]" }
+
+// InterfaceAt takes a path apart: the name of the interface that it is about, and
+// the place in it, empty for the whole. The name is empty for another path.
+func InterfaceAt(path string) (name, leaf string) {
+	rest, is := strings.CutPrefix(path, "interfaces[")
+	if !is {
+		return "", ""
+	}
+	key, leaf, below := strings.Cut(rest, "].")
+	if !below {
+		key = strings.TrimSuffix(key, "]")
+	}
+	for _, kind := range userspaceTypes() {
+		key = strings.TrimSuffix(key, " "+kind)
+	}
+	return key, leaf
+}
 
 func routePath(r Route) string {
 	if r.Absent {
@@ -115,9 +135,8 @@ func Covers(path, other string) bool {
 
 // canonicalPath replaces nmstate's second spellings in a path.
 func canonicalPath(path string) string {
-	return strings.NewReplacer(
-		".slaves[", ".port[", ".ports[", ".port[", ".bond.", ".link-aggregation.", ".master", ".controller",
-	).Replace(path)
+	path = strings.NewReplacer(".bond.", ".link-aggregation.", ".master", ".controller").Replace(path)
+	return strings.NewReplacer(".slaves[", ".port[", ".ports[", ".port[").Replace(path) // The dot is of both.
 }
 
 // Owns tells whether somebody who owns the paths owns what differs. A
@@ -137,22 +156,30 @@ func Owns(paths []string, d Difference) bool {
 	// Something that should not be there is of whoever owns the list, a whole
 	// interface that is missing of whoever says anything about it.
 	for _, path := range paths {
-		if Covers(d.Path, canonicalPath(path)) {
-			return true
+		for _, base := range d.places() {
+			if Covers(base, canonicalPath(path)) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// names are the paths that may stand for the difference's leaf.
-func (d Difference) names() []string {
-	bases := []string{d.Path}
+// places are the paths that the difference's own may stand for.
+func (d Difference) places() []string {
+	places := []string{d.Path}
 	if one, isPort := strings.CutSuffix(d.Path, ".port"); isPort {
 		for _, section := range []string{"bridge", "link-aggregation", "vrf", "hsr"} {
-			bases = append(bases, one+"."+section+".port")
+			places = append(places, one+"."+section+".port")
 		}
 	}
-	names := bases
+	return places
+}
+
+// names are the paths that may stand for the difference's leaf.
+func (d Difference) names() []string {
+	bases := d.places()
+	names := slices.Clone(bases)
 	for _, value := range []string{d.Want, "absent " + d.Got} {
 		for _, base := range bases {
 			names = append(names, base+"["+value+"]")

@@ -53,6 +53,63 @@ func TestOwns(t *testing.T) {
 	}
 }
 
+// TestWhatDiffersHasAnOwner: whoever asks for something owns it, in every kind of
+// document. What has no owner is put right though a policy says only to report it,
+// and an undo takes it for its own though somebody has changed it since.
+func TestWhatDiffersHasAnOwner(t *testing.T) {
+	for name, desired := range map[string]string{
+		"an OVS bridge, and the port of its name": `{"interfaces":[{"name":"br1","type":"ovs-bridge","state":"up","bridge":{"options":{"stp":{"enabled":true}},"port":[{"name":"br1"},{"name":"eth1","vlan":{"mode":"access","tag":5}}]}},
+			{"name":"br1","type":"ovs-interface","state":"up","mtu":1400,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+		"an OVS bridge that goes": `{"interfaces":[{"name":"br1","type":"ovs-bridge","state":"absent"}]}`,
+		"a bond of an OVS bridge": `{"interfaces":[{"name":"br1","type":"ovs-bridge","state":"up","bridge":{"port":[{"name":"ob0","link-aggregation":{"mode":"balance-slb","port":[{"name":"eth1"},{"name":"eth2"}]}}]}}]}`,
+		"an IPsec connection":     `{"interfaces":[{"name":"c","type":"ipsec","state":"up","libreswan":{"right":"192.0.2.2"}}]}`,
+		"a Linux bridge":          `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1400,"bridge":{"options":{"stp":{"enabled":true}},"port":[{"name":"eth1"}]}}]}`,
+		"a bond":                  `{"interfaces":[{"name":"br1","type":"bond","state":"up","mtu":1400,"link-aggregation":{"mode":"802.3ad","options":{"miimon":100},"port":["eth1","eth2"]}}]}`,
+		"a bond in older words":   `{"interfaces":[{"name":"br1","type":"bond","state":"up","bond":{"mode":"4","options":{"miimon":"0x64"},"ports":["eth1","eth2"]}}]}`,
+		"a VRF":                   `{"interfaces":[{"name":"br1","type":"vrf","state":"up","vrf":{"route-table-id":100,"ports":["eth1"]}}]}`,
+		"a VLAN":                  `{"interfaces":[{"name":"br1","type":"vlan","state":"up","vlan":{"base-iface":"eth1","id":100}}]}`,
+		"a VXLAN":                 `{"interfaces":[{"name":"br1","type":"vxlan","state":"up","vxlan":{"id":100,"remote":"192.0.2.2"}}]}`,
+		"a MAC-VLAN":              `{"interfaces":[{"name":"br1","type":"mac-vlan","state":"up","mac-vlan":{"base-iface":"eth1","mode":"bridge","promiscuous":false}}]}`,
+		"a NIC that is down":      `{"interfaces":[{"name":"br1","type":"dummy","state":"down"}]}`,
+		"routes, rules, DNS, names and OVSDB": `{"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth1"}]},"route-rules":{"config":[{"ip-from":"192.0.2.0/24","route-table":200}]},
+			"dns-resolver":{"config":{"server":["192.0.2.53"],"search":["a"]}},"hostname":{"config":"a"},"ovs-db":{"external_ids":{"a":"1","b":null}},"ovn":{"bridge-mappings":[{"localnet":"n","bridge":"b"}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := parsed(t, desired)
+			count := 0
+			for _, current := range []string{
+				`{}`,
+				`{"interfaces":[{"name":"br1","type":"ovs-bridge","state":"up","bridge":{"options":{"stp":{"enabled":false}},"port":[{"name":"eth9"}]}},{"name":"br1","type":"dummy","state":"up","mtu":1500},
+				{"name":"eth9","type":"ethernet","state":"up"}],"ovs-db":{"external_ids":{"b":"1"}}}`,
+			} {
+				for _, d := range Missing(want, parsed(t, current)) {
+					count++
+					if !Owns(Paths(want), d) {
+						t.Errorf("%s has no owner among %q", d, Paths(want))
+					}
+				}
+			}
+			if count == 0 {
+				t.Error("nothing differs")
+			}
+		})
+	}
+}
+
+func TestInterfaceAt(t *testing.T) {
+	for path, want := range map[string][2]string{
+		"interfaces[eth1.100].ipv4.address":              {"eth1.100", "ipv4.address"},
+		"interfaces[br1 ovs-bridge].bridge.port[a].vlan": {"br1", "bridge.port[a].vlan"},
+		"interfaces[br1 ovs-bridge]":                     {"br1", ""},
+		"interfaces[Wired connection]":                   {"Wired connection", ""},
+		"routes.config":                                  {},
+	} {
+		if name, leaf := InterfaceAt(path); name != want[0] || leaf != want[1] {
+			t.Errorf("%s is of %q at %q, want %q", path, name, leaf, want)
+		}
+	}
+}
+
 func parsed(t testing.TB, raw string) State {
 	t.Helper()
 	s, err := Parse([]byte(raw))

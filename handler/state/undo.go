@@ -75,7 +75,7 @@ func (u *undoing) mayPort(name string) bool {
 	if !is {
 		return false
 	}
-	base := "interfaces[" + controller.key() + "]"
+	base := interfacePath(controller)
 	for _, section := range []string{"bridge", "link-aggregation", "vrf", "hsr"} {
 		if u.may(base + "." + section + ".port[" + name + "]") {
 			return true

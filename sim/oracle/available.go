@@ -186,7 +186,7 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 // that loses its carrier for unavailable.
 func isOfNoCarrier(before state.State) func(state.Difference) bool {
 	return func(d state.Difference) bool {
-		name, rest, _ := strings.Cut(strings.TrimPrefix(d.Path, "interfaces["), "].")
+		name, rest := state.InterfaceAt(d.Path)
 		one, _ := before.Interface(name)
 		base, there := before.Interface(one.BaseInterface())
 		return there && base.State == "down" && strings.HasPrefix(rest, "ip")

@@ -96,8 +96,8 @@ func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 
 // linkOf is the interface that has drifted, or that of a route that has.
 func linkOf(d v1.Drift) string {
-	if name, is := strings.CutPrefix(state.Subject(d.Path), "interfaces["); is {
-		return strings.TrimSuffix(name, "]")
+	if name, _ := state.InterfaceAt(d.Path); name != "" {
+		return name
 	}
 	_, link, _ := strings.Cut(d.Expected, " dev ")
 	link, _, _ = strings.Cut(link, " ")
