@@ -216,6 +216,63 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestSpellingsAreSettledBeforeTheMerge: what agrees in other words is no conflict,
+// and what differs in other words is one.
+func TestSpellingsAreSettledBeforeTheMerge(t *testing.T) {
+	for name, test := range map[string]struct {
+		a, b, merged, conflict string
+	}{
+		"two modes of a bond, each by another name of the section": {
+			a:        `interfaces: [{name: b, type: bond, bond: {mode: active-backup}}]`,
+			b:        `interfaces: [{name: b, type: bond, link-aggregation: {mode: 802.3ad}}]`,
+			merged:   `{"interfaces":[{"link-aggregation":{"mode":"active-backup"},"name":"b","type":"bond"}]}`,
+			conflict: `policy b conflicts with policy a at interfaces[b].link-aggregation.mode: "802.3ad" here, "active-backup" there`,
+		},
+		"one mode of a bond, by name and by number": {
+			a:      `interfaces: [{name: b, type: bond, bond: {mode: 802.3ad, ports: [p]}}]`,
+			b:      `interfaces: [{name: b, type: bond, link-aggregation: {mode: "4", port: [q]}}]`,
+			merged: `{"interfaces":[{"link-aggregation":{"mode":"802.3ad","port":["p","q"]},"name":"b","type":"bond"}]}`,
+		},
+		"a number, a switch and a MAC address in two spellings": {
+			a:      `interfaces: [{name: e, mtu: 1500, mac-address: "02:00:00:00:00:0a", ipv4: {enabled: true}}]`,
+			b:      `interfaces: [{name: e, mtu: "0x5dc", mac-address: "02-00-00-00-00-0A", ipv4: {enabled: "yes"}}]`,
+			merged: `{"interfaces":[{"ipv4":{"enabled":true},"mac-address":"02:00:00:00:00:0a","mtu":1500,"name":"e"}]}`,
+		},
+		"a route to one host, with and without its length": {
+			a:      `routes: {config: [{destination: 192.0.2.1, next-hop-interface: e, next-hop-address: 198.51.100.1}]}`,
+			b:      `routes: {config: [{destination: 192.0.2.1/32, next-hop-interface: e, metric: 5}]}`,
+			merged: `{"routes":{"config":[{"destination":"192.0.2.1/32","metric":5,"next-hop-address":"198.51.100.1","next-hop-interface":"e"}]}}`,
+		},
+		"a name that is a number": {
+			a:      `{hostname: {config: 12345}, ovs-db: {external_ids: {count: 3}}}`,
+			b:      `{hostname: {config: "12345"}, ovs-db: {external_ids: {count: "3"}}}`,
+			merged: `{"hostname":{"config":"12345"},"ovs-db":{"external_ids":{"count":"3"}}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			contributions := inOrder(t, test.a, test.b)
+			for i, c := range contributions {
+				rendering, err := Render(c.State.JSON(), 0, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				contributions[i].State = rendering.State
+			}
+			merged, conflicts := Merge(contributions)
+			if diff := cmp.Diff(test.merged, string(merged.JSON())); diff != "" {
+				t.Error(diff)
+			}
+			var told string
+			for _, c := range conflicts {
+				told += c.String()
+			}
+			if told != test.conflict {
+				t.Errorf("conflict %q, want %q", told, test.conflict)
+			}
+		})
+	}
+}
+
 func TestPrecedenceIsPriorityThenAgeThenName(t *testing.T) {
 	at := time.Unix(1000, 0)
 	e := func(mtu string) state.State { return stateOf(t, `interfaces: [{name: e, mtu: `+mtu+`}]`) }

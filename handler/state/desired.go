@@ -99,9 +99,17 @@ func (c *checker) keyed(path string, known keys, value any) {
 			c.add(path, "unknown key %q%s", key, c.placed(key))
 			continue
 		}
+		c.twice(path, known[key], key, tree)
 		c.check(joinPath(path, key), known[key], tree[key])
 	}
 	c.above = c.above[:len(c.above)-1]
+}
+
+// twice refuses a key that is here by both of its names, with two values.
+func (c *checker) twice(path string, s *schema, key string, tree map[string]any) {
+	if s != nil && s.alias != "" && tree[s.alias] != nil && tree[key] != nil && encoded(tree[s.alias]) != encoded(tree[key]) {
+		c.add(path, "%q and %q are one key, and they differ: leave one out", key, s.alias)
+	}
 }
 
 func joinPath(path, key string) string {
@@ -168,6 +176,7 @@ func (c *checker) inter(path string, value any) {
 	}
 	c.above = append(c.above, level{path, joinKeys(c.base, sectionsHere)})
 	for _, key := range sortedKeys(tree) {
+		c.twice(path, sectionsHere[key], key, tree)
 		c.interfaceKey(path, kind, sections, key, tree[key])
 	}
 	c.above = c.above[:len(c.above)-1]
@@ -234,8 +243,12 @@ func (c *checker) owners(section string) []string {
 func (c *checker) everySection() keys {
 	every := keys{}
 	for _, sections := range c.types {
-		for key := range sections {
-			every[key] = nil
+		for key, s := range sections {
+			if s != nil && s.alias != "" {
+				every[key] = &schema{alias: s.alias}
+			} else {
+				every[key] = nil
+			}
 		}
 	}
 	return every
@@ -244,7 +257,7 @@ func (c *checker) everySection() keys {
 func (c *checker) scalar(path string, s *schema, value any) {
 	expected := ""
 	switch s.kind {
-	case aText:
+	case aText, aMAC:
 		if _, ok := value.(string); !ok {
 			if object(value) == nil && list(value) == nil {
 				c.add(path, "expected text, found %s: put it in quotes", described(MaskedAt(path, value)))
@@ -252,7 +265,7 @@ func (c *checker) scalar(path string, s *schema, value any) {
 			}
 			expected = "text"
 		}
-	case aScalar:
+	case aScalar, aWord:
 		if object(value) != nil || list(value) != nil {
 			expected = "one value"
 		}

@@ -1,6 +1,10 @@
 package state
 
-import "maps"
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
 
 // schema says what nmstate accepts at one place of a document. The tables in
 // schema_*.go are read off the types of the Rust crate nmstate 2.2.62, second
@@ -19,6 +23,10 @@ type schema struct {
 	family Family
 	// why it is refused.
 	why string
+	// alias: the key is a second name of this one.
+	alias string
+	// first spelling of words, or of free keys, that have several.
+	first map[string]string
 }
 
 type keys map[string]*schema
@@ -28,6 +36,8 @@ type kind int
 const (
 	anything    kind = iota
 	aText            // A string.
+	aWord            // A string, or a number, true or false that stands for its text.
+	aMAC             // A MAC address.
 	aScalar          // A string, a number, true or false.
 	aWhole           // A whole number, or one written as text.
 	aNumber          // A whole number that is not written as text.
@@ -53,11 +63,31 @@ func of(kind kind) *schema { return &schema{kind: kind} }
 func between(least, most int64) *schema {
 	return &schema{kind: aWhole, within: &bounds{least, most}}
 }
-func choice(values ...string) *schema     { return &schema{kind: aChoice, values: values} }
-func listOf(item *schema) *schema         { return &schema{kind: aList, item: item} }
-func mapOf(item *schema) *schema          { return &schema{kind: aMap, item: item} }
-func keyed(parts ...keys) *schema         { return &schema{kind: aKeyed, keys: joinKeys(parts...)} }
-func switchOr(parts ...keys) *schema      { return &schema{kind: aSwitch, keys: joinKeys(parts...)} }
+func choice(values ...string) *schema { return &schema{kind: aChoice, values: values} }
+func listOf(item *schema) *schema     { return &schema{kind: aList, item: item} }
+func mapOf(item *schema) *schema      { return &schema{kind: aMap, item: item} }
+func keyed(parts ...keys) *schema     { return &schema{kind: aKeyed, keys: joinKeys(parts...)} }
+func switchOr(parts ...keys) *schema  { return &schema{kind: aSwitch, keys: joinKeys(parts...)} }
+func alias(of string, s *schema) *schema {
+	same := *s
+	same.alias = of
+	return &same
+}
+
+// words are a choice in which some have another spelling, or several.
+func words(first map[string]string, values ...string) *schema {
+	return &schema{kind: aChoice, values: append(values, slices.Sorted(maps.Keys(first))...), first: first}
+}
+
+// numbered are words that may be written as their number, from 0 on.
+func numbered(values ...string) *schema {
+	first := map[string]string{}
+	for i, value := range values {
+		first[strconv.Itoa(i)] = value
+	}
+	return words(first, values...)
+}
+
 func refused(why string) *schema          { return &schema{kind: aRefusal, why: why} }
 func all(kind kind, names ...string) keys { return each(of(kind), names...) }
 

@@ -10,13 +10,12 @@ func linuxBridgeSchema() *schema {
 	))
 	return keyed(
 		all(aFlag, "allow-extra-ports"),
-		keys{"port": port, "ports": port, "options": linuxBridgeOptionsSchema()},
+		keys{"port": port, "ports": alias("port", port), "options": linuxBridgeOptionsSchema()},
 	)
 }
 
 func linuxBridgeOptionsSchema() *schema {
 	return keyed(
-		all(aText, "group-addr"),
 		all(aWhole,
 			"hash-max", "mac-ageing-time",
 			"multicast-last-member-count", "multicast-last-member-interval", "multicast-membership-interval",
@@ -24,13 +23,15 @@ func linuxBridgeOptionsSchema() *schema {
 			"multicast-startup-query-count", "multicast-startup-query-interval",
 		),
 		all(aNumber, "gc-timer", "hello-timer"),
-		each(between(0, 65535), "group-forward-mask", "group-fwd-mask"),
+		each(between(0, 65535), "group-fwd-mask"),
 		keys{"vlan-default-pvid": {kind: aNumber, within: &bounds{0, mostVLAN}}},
 		all(aBool, "multicast-querier", "multicast-query-use-ifaddr", "multicast-snooping"),
 		all(aScalar, "multicast-router"),
 		keys{
-			"vlan-protocol": vlanProtocol(),
-			"stp":           keyed(spanningTree()),
+			"group-addr":         of(aMAC),
+			"group-forward-mask": alias("group-fwd-mask", between(0, 65535)),
+			"vlan-protocol":      vlanProtocol(),
+			"stp":                keyed(spanningTree()),
 		},
 	)
 }
@@ -64,11 +65,11 @@ func ovsBridgeSchema() *schema {
 	bond := ovsBondSchema()
 	port := listOf(keyed(
 		all(aText, "name"),
-		keys{"vlan": portVLANSchema(), "link-aggregation": bond, "bond": bond},
+		keys{"vlan": portVLANSchema(), "link-aggregation": bond, "bond": alias("link-aggregation", bond)},
 	))
 	return keyed(
 		all(aFlag, "allow-extra-patch-ports", "allow-extra-ports"),
-		keys{"port": port, "ports": port, "options": keyed(
+		keys{"port": port, "ports": alias("port", port), "options": keyed(
 			all(aBool, "rstp", "mcast-snooping-enable"),
 			all(aText, "fail-mode", "datapath"),
 			keys{"stp": switchOr(spanningTree())},
@@ -82,7 +83,7 @@ func ovsBondSchema() *schema {
 		all(aWhole, "bond-downdelay", "bond-updelay"),
 		keys{
 			"mode": choice("active-backup", "balance-slb", "balance-tcp", "lacp"),
-			"port": port, "ports": port,
+			"port": port, "ports": alias("port", port),
 			"ovs-db": ovsDBSchema(),
 		},
 	)
@@ -91,7 +92,8 @@ func ovsBondSchema() *schema {
 func dpdkSchema() *schema {
 	return keyed(
 		all(aText, "devargs"),
-		all(aNumber, "rx-queue", "n_rxq", "n_rxq_desc", "n_txq_desc"),
-		all(aFlag, "lsc-interrupt", "dpdk-lsc-interrupt"),
+		all(aNumber, "rx-queue", "n_rxq_desc", "n_txq_desc"),
+		all(aFlag, "lsc-interrupt"),
+		keys{"n_rxq": alias("rx-queue", of(aNumber)), "dpdk-lsc-interrupt": alias("lsc-interrupt", of(aFlag))},
 	)
 }

@@ -16,7 +16,8 @@ func sriovSchema() *schema {
 			all(aWhole, "id", "min-tx-rate", "max-tx-rate"),
 			each(between(0, mostVLAN), "vlan-id"),
 			each(between(0, 7), "qos"),
-			all(aText, "iface-name", "mac-address"),
+			all(aText, "iface-name"),
+			all(aMAC, "mac-address"),
 			all(aBool, "spoof-check", "trust"),
 			keys{"vlan-proto": vlanProtocol()},
 		))},
@@ -27,7 +28,7 @@ func vlanProtocol() *schema { return choice("802.1q", "802.1ad") }
 
 func ethtoolSchema() *schema {
 	return keyed(keys{
-		"feature": mapOf(of(aFlag)),
+		"feature": {kind: aMap, item: of(aBool), first: featureNames()},
 		"pause":   keyed(all(aBool, "rx", "tx", "autoneg")),
 		"ring": keyed(all(aWhole,
 			"rx", "rx-max", "rx-jumbo", "rx-jumbo-max", "rx-mini", "rx-mini-max", "tx", "tx-max",
@@ -52,4 +53,20 @@ func infinibandSchema() *schema {
 		each(between(0, 65535), "pkey"),
 		keys{"mode": choice("datagram", "connected")},
 	)
+}
+
+// featureNames are ethtool's second names of the kernel's features.
+func featureNames() map[string]string {
+	return map[string]string{
+		"rx": "rx-checksum", "rx-checksumming": "rx-checksum",
+		"ufo": "tx-udp-fragmentation",
+		"tso": "tx-tcp-segmentation", "tcp-segmentation-offload": "tx-tcp-segmentation",
+		"gso": "tx-generic-segmentation", "generic-segmentation-offload": "tx-generic-segmentation",
+		"gro": "rx-gro", "generic-receive-offload": "rx-gro",
+		"lro": "rx-lro", "large-receive-offload": "rx-lro",
+		"rxvlan": "rx-vlan-hw-parse", "rx-vlan-offload": "rx-vlan-hw-parse",
+		"txvlan": "tx-vlan-hw-insert", "tx-vlan-offload": "tx-vlan-hw-insert",
+		"ntuple": "rx-ntuple-filter", "ntuple-filters": "rx-ntuple-filter",
+		"rxhash": "rx-hashing", "receive-hashing": "rx-hashing",
+	}
 }

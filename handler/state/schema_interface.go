@@ -10,9 +10,9 @@ func interfaceStates() *schema { return choice("up", "down", "absent", "ignore",
 func baseKeys() keys {
 	return joinKeys(
 		all(aText,
-			"name", "profile-name", "description", "driver", "mac-address", "permanent-mac-address",
-			"pci-address", "controller", "copy-mac-from",
+			"name", "profile-name", "description", "driver", "pci-address", "controller", "copy-mac-from",
 		),
+		all(aMAC, "mac-address", "permanent-mac-address"),
 		all(aWhole, "mtu"), // At most mostMTU of the type.
 		all(aNumber, "min-mtu", "max-mtu"),
 		all(aBool, "accept-all-mac-addresses"),
@@ -74,7 +74,9 @@ func ipSchema(family Family, without ...string) *schema {
 		all(aText, "dhcp-client-id", "dhcp-duid", "addr-gen-mode", "token", "dhcp-custom-hostname"),
 		keys{"address": listOf(keyed(
 			keys{"ip": {kind: anIP, family: family}, "prefix-length": between(0, longest)},
-			all(aText, lifetimeKeys()...),
+			all(aText, "valid-life-time", "preferred-life-time"),
+			each(alias("valid-life-time", of(aText)), "valid-left", "valid-lft"),
+			each(alias("preferred-life-time", of(aText)), "preferred-left", "preferred-lft"),
 			all(aScalar, "protocol"),
 			keys{"mptcp-flags": mptcpFlags()},
 		))},
@@ -101,8 +103,8 @@ func ieee8021xSchema() *schema {
 func typeKeys() map[string]keys {
 	ethernet := keys{"ethernet": ethernetSchema(), "veth": keyed(all(aText, "peer"))}
 	macVLAN := macVLANSchema()
-	return map[string]keys{
-		"bond":          {"link-aggregation": bondSchema(), "bond": bondSchema()},
+	types := map[string]keys{
+		"bond":          {"link-aggregation": bondSchema(), "bond": alias("link-aggregation", bondSchema())},
 		"dummy":         {},
 		"ethernet":      ethernet,
 		"veth":          ethernet,
@@ -122,8 +124,18 @@ func typeKeys() map[string]keys {
 		"vrf":           {"vrf": vrfSchema()},
 		"vxlan":         {"vxlan": vxlanSchema()},
 		"xfrm":          {},
-		// Only reported, and left alone when applied.
-		"tun":     nil,
-		"unknown": nil,
+	}
+	for _, kind := range reportedTypes() {
+		types[kind] = nil
+	}
+	return types
+}
+
+// reportedTypes are those that nmstate does not make. Of one that is there it takes
+// the state and what every interface has. Any other word is a misspelt type.
+func reportedTypes() []string {
+	return []string{
+		"tun", "unknown", "amt", "bareudp", "can", "erspan", "geneve", "gre", "gretap", "gtp", "ifb", "ip6erspan", "ip6gre", "ip6gretap",
+		"netdevsim", "nlmon", "ppp", "team", "vcan", "vti", "vti6", "wifi", "wifi-p2p", "wireguard", "wpan", "wwan",
 	}
 }

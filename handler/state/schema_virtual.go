@@ -31,8 +31,8 @@ func vxlanSchema() *schema {
 func macVLANSchema() *schema {
 	return keyed(
 		all(aText, "base-iface"),
-		all(aBool, "promiscuous", "accept-all-mac"),
-		keys{"mode": choice("vepa", "bridge", "private", "passthru", "source", "unknown")},
+		all(aBool, "promiscuous"),
+		keys{"accept-all-mac": alias("promiscuous", of(aBool)), "mode": choice("vepa", "bridge", "private", "passthru", "source", "unknown")},
 	)
 }
 
