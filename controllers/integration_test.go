@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -108,7 +109,7 @@ func badPolicy(c *cluster) {
 		if i == 0 {
 			want = v1.NodeNetworkConfigurationEnactmentSpec{ApprovedGeneration: 1}
 		}
-		if enactment.Spec != want {
+		if !reflect.DeepEqual(enactment.Spec, want) {
 			c.Errorf("%s: spec %+v, want %+v", name, enactment.Spec, want)
 		}
 	}

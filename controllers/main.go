@@ -71,6 +71,7 @@ type options struct {
 	elect          bool
 	electNamespace string
 	nodeGrace      time.Duration
+	secrets        string
 	metricsAddr    string
 	metricsOpen    bool
 	pprofAddr      string
@@ -137,6 +138,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
 	flags.DurationVar(&o.nodeGrace, "node-grace", rollout.DefaultGrace, "how long a node may be without a handler until policies no longer wait for it, and how long one that died in the middle of a change keeps its slot")
+	flags.StringVar(&o.secrets, "secrets-namespace", "", "namespace of the Secrets that policies may name; empty: they may name none")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics, over HTTPS and for callers who may get /metrics; 0 turns it off")
 	flags.BoolVar(&o.metricsOpen, "metrics-open", false, "serve metrics over HTTP and to everybody")
 	flags.StringVar(&o.pprofAddr, "pprof-bind-address", "0", "address for profiles, for everybody who reaches it; 0 turns it off")
@@ -237,7 +239,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cacheOptions(o.mode),
+		Cache:                         cacheOptions(o),
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 		LeaderElection:                o.elect,
 		LeaderElectionID:              leaseName,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -12,16 +13,23 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/install"
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
+	"github.com/nmstate/kubernetes-nmstate/controllers/secrets"
 )
 
 // cacheOptions are what the manager's one cache holds. A rollout reads little
 // of an object; the policy handler needs the rendered and committed states of
 // enactments and the annotations of nodes as well.
-func cacheOptions(mode string) cache.Options {
-	if mode == centralized {
-		return policy.CacheOptions("")
+func cacheOptions(o options) cache.Options {
+	kept := cache.Options{ByObject: rollout.Cached()}
+	if o.mode == centralized {
+		kept = policy.CacheOptions("")
 	}
-	return cache.Options{ByObject: rollout.Cached()}
+	if o.secrets != "" {
+		kept.ByObject[&corev1.Secret{}] = cache.ByObject{
+			Namespaces: map[string]cache.Config{o.secrets: {}}, Transform: cache.TransformStripManagedFields(),
+		}
+	}
+	return kept
 }
 
 func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
@@ -31,6 +39,9 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	}
 	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("adding the install controller: %w", err)
+	}
+	if err := secrets.New(mgr.GetClient(), o.secrets).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("adding the controller of secrets: %w", err)
 	}
 	if o.mode != centralized {
 		return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/secret"
 )
 
 const (
@@ -70,7 +71,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 		return nil, err
 	}
 	n.state, err = agent.New(agent.Options{
-		Node: o.node, Backend: network, Journal: files, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: n.clock,
+		Node: o.node, Secrets: openKey(o.journalDir), Backend: network, Journal: files, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: n.clock,
 		Prober: probe.New(probe.Options{
 			Clock: n.clock, DNSHost: o.dnsHost, KubeConfig: n.config, NodeName: o.node, Ready: n.isReady,
 		}),
@@ -79,6 +80,17 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 		Window:  o.probeWindow, Version: version, NmstateVersion: nmstateVersion, HostVersion: networkManagerVersion,
 	})
 	return n, err
+}
+
+// openKey goes on without a key where there can be none: the way back needs none, and
+// policies that name Secrets wait for it.
+func openKey(dir string) agent.Secrets {
+	key, err := secret.OpenKey(dir)
+	if err != nil {
+		ctrl.Log.WithName("handler").Error(err, "policies that name Secrets have to wait")
+		return nil
+	}
+	return key
 }
 
 // awaitLock waits until no other handler runs. One that cannot be locked out, by

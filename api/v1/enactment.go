@@ -28,6 +28,11 @@ type NodeNetworkConfigurationEnactmentSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	ApprovedHash string `json:"approvedHash,omitempty"`
+	// Secrets that the policy names, for this node alone.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Secrets []SealedSecret `json:"secrets,omitempty"`
 }
 
 // CapturedState is one resolved capture.
@@ -170,6 +175,11 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 	// +optional
 	// +listType=atomic
 	NotVerified []string `json:"notVerified,omitempty"`
+	// SecretsKey is the node's key that the Secrets which the policy names are sealed
+	// with; empty where it names none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	SecretsKey string `json:"secretsKey,omitempty"`
 	// Committed is what of this policy the node has committed.
 	// +optional
 	Committed *CommittedPolicy `json:"committed,omitempty"`

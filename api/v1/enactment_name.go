@@ -44,7 +44,7 @@ func endsInUID(name string) bool {
 // create enactments that its own node owns, and nobody changes an owner. One of the
 // older project may have no owner; its label is believed.
 func (e *NodeNetworkConfigurationEnactment) Node() string {
-	is := func(o metav1.OwnerReference) bool { return o.Kind == "Node" }
+	is := func(o metav1.OwnerReference) bool { return o.APIVersion == "v1" && o.Kind == "Node" }
 	if i := slices.IndexFunc(e.OwnerReferences, is); i >= 0 {
 		return e.OwnerReferences[i].Name
 	}

@@ -108,6 +108,11 @@ type NodeNetworkStateSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Keep;Drop
 	DefaultProbes string `json:"defaultProbes,omitempty"`
+	// Secrets that desiredState refers to, or what is committed of its sources.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4096
+	Secrets []SealedSecret `json:"secrets,omitempty"`
 }
 
 // PhaseWaiting of a transaction that waits for somebody else's checkpoint before it begins.
@@ -280,6 +285,11 @@ type NodeNetworkStateStatus struct {
 	// Capabilities of the node's kernel, found out by trying.
 	// +optional
 	Capabilities *Capabilities `json:"capabilities,omitempty"`
+	// SecretsKey is what values of Secrets are sealed with for this node: the public
+	// half of a key whose other half never leaves the node's disk.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	SecretsKey string `json:"secretsKey,omitempty"`
 	// HandlerVersion and HostNetworkManagerVersion are what did it.
 	// +optional
 	HandlerVersion string `json:"handlerVersion,omitempty"`

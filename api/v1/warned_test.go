@@ -53,6 +53,10 @@ func warnedStates() map[string]refusal {
 		"an address with its prefix":           {`{interfaces: [{name: eth1, ipv4: {address: [{ip: 10.0.0.3/24}]}}]}`, "an address stands in ip alone; what is behind the / belongs into prefix-length"},
 		"VLAN 5000":                            {`{interfaces: [{name: a, type: vlan, vlan: {base-iface: eth1, id: 5000}}]}`, "a VLAN id is 0 to 4094"},
 		"an MTU of 70000":                      {`{interfaces: [{name: eth1, type: ethernet, mtu: 70000}]}`, "spec.desiredState.interfaces[eth1].mtu: 0 to 65535 for type ethernet"},
+		"a password in clear text":             {`{interfaces: [{name: eth1, type: ethernet, 802.1x: {identity: a, password: b}}]}`, "spec.desiredState.interfaces[eth1]: a secret in clear text, for whoever may read policies: put it into a Secret and write {{ secret.NAME.KEY }}"},
+		"a key of MACsec in clear text":        {`{interfaces: [{name: m0, type: macsec, macsec: {base-iface: eth1, mka-cak: "01"}}]}`, "spec.desiredState.interfaces[m0]: a secret in clear text"},
+		"a key of IPsec in clear text":         {`{interfaces: [{name: ipsec0, type: ipsec, libreswan: {right: 192.0.2.1, psk: a}}]}`, "spec.desiredState.interfaces[ipsec0]: a secret in clear text"},
+		"a key of Open vSwitch in clear text":  {`{ovs-db: {external_ids: {remote_psk: a}}}`, "spec.desiredState.ovs-db: a secret in clear text"},
 		"an interface's name that is too long": {`{interfaces: [{name: sixteen-letters-, type: linux-bridge}]}`, "the name of an interface has at most 15 characters"},
 	}
 }
@@ -97,7 +101,11 @@ func warns(t *testing.T, plane *controlplane.ControlPlane) {
 		})
 	}
 	for name, spec := range goodSpecs(t) {
-		if said := dryRun("good", spec); len(said) > 0 {
+		said := dryRun("good", spec)
+		if text := fmt.Sprint(spec); (strings.Contains(text, "mka-cak:50b7") || strings.Contains(text, "private-key-password:secret")) && len(said) == 1 && strings.Contains(said[0], "a secret in clear text") {
+			continue // It is to be copied as it is, and gives its warning.
+		}
+		if len(said) > 0 {
 			t.Errorf("%s: warnings %q", name, said)
 		}
 	}
@@ -109,8 +117,10 @@ func goodSpecs(t *testing.T) map[string]any {
 	good := map[string]any{
 		"templates":                 object(t, `{variables: {m: {values: {node1: "1400"}}}, desiredState: {interfaces: "{{ capture.x.interfaces }}"}}`).Object,
 		"templates in an interface": object(t, `{desiredState: {interfaces: [{name: "{{ capture.a.interfaces.0.name }}", type: "{{ var.t }}", mtu: "{{ var.m }}"}]}}`).Object,
-		"what is to go":             object(t, `{desiredState: {interfaces: [{name: br1, type: linux-bridge, state: absent, whatever: 1}]}}`).Object,
-		"what has no name":          object(t, `{match: [{name: "eth*"}], desiredState: {interfaces: [{type: ethernet, mtu: 1400}]}}`).Object,
+		"secrets by reference": object(t, `{desiredState: {interfaces: [{name: eth1, type: ethernet, 802.1x: {private-key: /etc/key.pem, password: "{{ secret.a.b }}"}}],
+			ovs-db: {external_ids: {psk-of: x}}}}`).Object,
+		"what is to go":    object(t, `{desiredState: {interfaces: [{name: br1, type: linux-bridge, state: absent, whatever: 1}]}}`).Object,
+		"what has no name": object(t, `{match: [{name: "eth*"}], desiredState: {interfaces: [{type: ethernet, mtu: 1400}]}}`).Object,
 	}
 	for _, pattern := range []string{"../../docs/examples/*.yaml", "../../handler/state/testdata/*.json"} {
 		files, err := filepath.Glob(pattern)

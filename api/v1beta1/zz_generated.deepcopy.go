@@ -72,7 +72,7 @@ func (in *NodeNetworkConfigurationEnactment) DeepCopyInto(out *NodeNetworkConfig
 	*out = *in
 	out.TypeMeta = in.TypeMeta
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
-	out.Spec = in.Spec
+	in.Spec.DeepCopyInto(&out.Spec)
 	in.Status.DeepCopyInto(&out.Status)
 }
 

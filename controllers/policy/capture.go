@@ -72,7 +72,7 @@ func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, 
 	if err != nil {
 		return err
 	}
-	raw, err := json.Marshal(map[string]any{"capture": captures, "desiredState": json.RawMessage(wanted)})
+	raw, err := json.Marshal(map[string]any{"capture": captures, "desiredState": json.RawMessage(desired.CoverSecrets(wanted))})
 	if err != nil {
 		return fmt.Errorf("reading spec.capture: %w", err)
 	}
@@ -81,6 +81,6 @@ func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, 
 		return fmt.Errorf("resolving spec.capture: %w", err)
 	}
 	made.captured = told(captured, v1.CapturedStateMeta{Time: metav1.Time{Time: r.Clock.Now()}.Rfc3339Copy(), Version: "0"})
-	made.Rendering, err = desired.Render(resolved.JSON(), policy.Spec.Priority, *g.filtersVLANs())
+	made.Rendering, err = desired.Render(desired.UncoverSecrets(resolved.JSON(), wanted), policy.Spec.Priority, *g.filtersVLANs())
 	return err
 }

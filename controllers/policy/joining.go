@@ -36,7 +36,7 @@ func followsReports(policy *v1.NodeNetworkConfigurationPolicy) bool {
 // and an interface that is gone for a moment would lose what it has. It waits until the
 // node has what was rendered before and no change is under way.
 func (r *Reconciler) join(ctx context.Context, known *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) bool {
-	if !followsReports(policy) || len(known.matched) == 0 || known.err != nil || !g.has(policy, known.Hash) {
+	if !followsReports(policy) || len(known.matched) == 0 || known.err != nil || !g.has(policy, known) {
 		return false
 	}
 	j := &known.joining
@@ -84,13 +84,16 @@ func (r *Reconciler) joined(g *gathered, policy *v1.NodeNetworkConfigurationPoli
 	return desired.Joined(policy.Spec.Match, current, wanted, before, r.Protected, policy.Spec.AutoConfig != nil)
 }
 
-// has tells whether the node has committed that of the policy, and is changing nothing.
-func (g *gathered) has(policy *v1.NodeNetworkConfigurationPolicy, hash string) bool {
+// has tells whether the node has committed what is known of the policy, and is changing nothing.
+func (g *gathered) has(policy *v1.NodeNetworkConfigurationPolicy, known *rendering) bool {
 	enactment := g.enacted[policy.Name]
 	if g.state == nil || enactment == nil || !ownedBy(enactment, policy) || g.state.Status.Transaction.IsUnderWay() {
 		return false
 	}
-	committed := enactment.Status.Committed
+	committed, hash := enactment.Status.Committed, known.Hash
+	if known.named {
+		hash = enactment.Status.Hash // With the versions of its Secrets.
+	}
 	return committed != nil && committed.Generation == policy.Generation && committed.Hash == hash
 }
 

@@ -31,6 +31,8 @@ type rendering struct {
 	// matched are the interfaces that it was made for.
 	matched []string
 	joining joining
+	// named: it refers to Secrets.
+	named bool
 	// open: the next report may alter it, so it is looked at again.
 	open bool
 	err  error
@@ -78,13 +80,16 @@ func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy 
 		m.renderings[policy.UID] = known
 	}
 	p.Rendering, p.Captured, p.Err = known.Rendering, known.captured, known.err
+	if p.Err == nil && known.named {
+		g.secure(&p, policy)
+	}
 	p.MatchedInterfaces = known.matched
 	p.MatchesNothing = len(policy.Spec.Match) > 0 && len(known.matched) == 0 && known.err == nil
 	if p.Err == nil {
 		p.Err = v1.CheckProbes("spec.probes", p.Probes)
 	}
 	if p.Err == nil {
-		p.Err = g.checkKernel(policy, known.Rendering)
+		p.Err = g.checkKernel(policy, p.Rendering)
 	}
 	return p
 }
@@ -148,6 +153,7 @@ func (r *Reconciler) make(ctx context.Context, made *rendering, g *gathered, pol
 	if made.err == nil {
 		made.err = desired.Trespass(made.State, r.Protected)
 	}
+	made.named = len(made.State.SecretReferences()) > 0
 	if made.err != nil {
 		made.Rendering, made.captured = desired.Rendering{}, nil
 		if len(policy.Spec.Capture) == 0 {

@@ -152,6 +152,7 @@ func outcome(nns *v1.NodeNetworkState) v1.NodeNetworkStateStatus {
 		BridgeVLANFiltering: nns.Status.BridgeVLANFiltering,
 		// What the kernel cannot do, no attempt is made at.
 		Capabilities: nns.Status.Capabilities,
+		SecretsKey:   nns.Status.SecretsKey,
 	}
 	for _, d := range nns.Status.Drift {
 		status.Drift = append(status.Drift, v1.Drift{Path: d.Path, Policy: d.Policy, Expected: d.Expected, Action: d.Action})

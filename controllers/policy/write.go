@@ -173,7 +173,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, m *memory, old *v1.NodeNet
 func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetworkState, spec *desired.Spec) error {
 	next := old.DeepCopy()
 	next.Spec.DesiredState = spec.DesiredState
-	next.Spec.Sources, next.Spec.Policy = spec.Sources, spec.Policy
+	next.Spec.Sources, next.Spec.Policy, next.Spec.Secrets = spec.Sources, spec.Policy, spec.Secrets
 	next.Spec.ProbeTimeoutSeconds = spec.ProbeTimeoutSeconds
 	next.Spec.Probes, next.Spec.DefaultProbes = spec.Probes, spec.DefaultProbes
 	patch := patchOf(old, "spec", next.Spec, spec.DesiredState)

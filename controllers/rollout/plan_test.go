@@ -60,7 +60,7 @@ func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 		},
 	}
 	if o.owner == onlyTheNode {
-		e.OwnerReferences = []metav1.OwnerReference{{Kind: "Node", Name: o.name, UID: "node"}}
+		e.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: o.name, UID: "node"}}
 	} else if o.owner != "" {
 		e.OwnerReferences = []metav1.OwnerReference{{Kind: "NodeNetworkConfigurationPolicy", Name: "p", UID: o.owner}}
 	}

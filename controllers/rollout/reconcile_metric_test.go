@@ -23,7 +23,7 @@ func TestEnactmentsAreCountedByNodeAndFeaturesAreMarked(t *testing.T) {
 	}
 	enactment := func(node, policy string, is v1.ConditionType, features ...string) *v1.NodeNetworkConfigurationEnactment {
 		e := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
-			Name: v1.EnactmentName(node, policy), OwnerReferences: []metav1.OwnerReference{{Kind: "Node", Name: node}},
+			Name: v1.EnactmentName(node, policy), OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node}},
 		}}
 		e.Status.Conditions = []v1.Condition{{Type: is, Status: metav1.ConditionTrue}, {Type: v1.EnactmentAborted, Status: metav1.ConditionFalse}}
 		e.Status.Features = features
@@ -72,7 +72,7 @@ func TestANodeThatLiesMakesNoSeriesOfItsOwn(t *testing.T) {
 	if err := v1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	e := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: "a.p", OwnerReferences: []metav1.OwnerReference{{Kind: "Node", Name: "a"}}}}
+	e := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: "a.p", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "a"}}}}
 	for i := range 5000 {
 		e.Status.Features = append(e.Status.Features, fmt.Sprintf("made-up-%d", i), fmt.Sprintf("Made up %d", i), strings.Repeat("x", 100+i%100))
 		e.Status.Conditions = append(e.Status.Conditions, v1.Condition{Type: v1.ConditionType(fmt.Sprintf("MadeUp%d", i)), Status: metav1.ConditionTrue})

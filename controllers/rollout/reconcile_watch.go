@@ -82,7 +82,8 @@ func Cached() map[client.Object]cache.ByObject {
 func readOnly(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkConfigurationEnactmentStatus {
 	kept := v1.NodeNetworkConfigurationEnactmentStatus{
 		PolicyGeneration: status.PolicyGeneration, Hash: status.Hash, Conditions: status.Conditions,
-		Features: status.Features, // For the metrics.
+		Features:   status.Features,   // For the metrics.
+		SecretsKey: status.SecretsKey, // For controllers/secrets, with the same cache.
 	}
 	if c := status.Committed; c != nil {
 		kept.Committed = &v1.CommittedPolicy{Generation: c.Generation, Hash: c.Hash, Since: c.Since}
@@ -177,7 +178,7 @@ func enactmentChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, okBefore := e.ObjectOld.(*v1.NodeNetworkConfigurationEnactment)
 		after, okAfter := e.ObjectNew.(*v1.NodeNetworkConfigurationEnactment)
-		if !okBefore || !okAfter || before.UID != after.UID || before.Spec != after.Spec ||
+		if !okBefore || !okAfter || before.UID != after.UID || !sameSpec(before.Spec, after.Spec) ||
 			before.Status.PolicyGeneration != after.Status.PolicyGeneration || before.Status.Hash != after.Status.Hash ||
 			desired.SetAside(before) != desired.SetAside(after) {
 			return true
@@ -195,6 +196,12 @@ func enactmentChanges() predicate.Predicate {
 		}
 		return false
 	}}
+}
+
+// sameSpec compares what a plan writes. The node's Secrets are no part of it.
+func sameSpec(a, b v1.NodeNetworkConfigurationEnactmentSpec) bool {
+	a.Secrets, b.Secrets = nil, nil
+	return equality.Semantic.DeepEqual(a, b)
 }
 
 // nodeChanges lets through what selects a node, and whether it is Ready. The

@@ -34,6 +34,9 @@ func (c *Cluster) StartControllers(ctx context.Context, mode string, more ...str
 	if mode != "" {
 		args = []string{"--mode", mode}
 	}
+	if c.opts.Lab.Deploy != "" {
+		args = append(args, "--secrets-namespace", "nmstate")
+	}
 	args = append(args, more...)
 	kubeconfig, err := c.ControllersKubeconfig()
 	if err != nil {

@@ -81,7 +81,7 @@ func (l *Lab) joinNodes(ctx context.Context) error {
 func (l *Lab) manifests() []string {
 	var all []string
 	if l.opts.Deploy != "" {
-		for _, part := range []string{"crds", "namespace", "rbac", "admission"} {
+		for _, part := range []string{"crds", "namespace", "rbac", "admission", "components/secrets"} {
 			all = append(all, filepath.Join(l.opts.Deploy, part))
 		}
 	}

@@ -19,15 +19,43 @@ import (
 
 // Attempts are all of them, in the order in which they are made.
 func Attempts() []Attempt {
-	return slices.Concat(rights(), others(), disguises(), lies(), floods())
+	return slices.Concat(secrets(), rights(), others(), disguises(), lies(), floods())
+}
+
+// secrets are attempts on the Secrets that policies name.
+func secrets() []Attempt {
+	return []Attempt{
+		{What: "read Secrets", Want: NoRight, try: func(ctx context.Context, t Thief) error {
+			return anyOf(
+				func() error { return t.Client.List(ctx, &corev1.SecretList{}) },
+				func() error { return t.Client.List(ctx, &corev1.SecretList{}, client.InNamespace(t.Namespace)) },
+				func() error {
+					return t.Client.Get(ctx, client.ObjectKey{Namespace: t.Namespace, Name: "port"}, &corev1.Secret{})
+				},
+			)
+		}},
+		{What: "hand itself a Secret (the spec of its enactment)", Want: NoRight, try: func(ctx context.Context, t Thief) error {
+			return t.Client.Patch(ctx, t.enactment(t.Node), merge(`{"spec":{"secrets":[{"name":"port","key":"password"}]}}`))
+		}},
+		{What: "have node B's Secrets sealed with its own key", Want: Admission, try: func(ctx context.Context, t Thief) error {
+			return anyOf(
+				func() error {
+					return t.Client.Status().Patch(ctx, t.enactment(t.Victim), merge(`{"status":{"secretsKey":"evil"}}`))
+				},
+				func() error {
+					return t.Client.Status().Patch(ctx, t.state(t.Victim), merge(`{"status":{"secretsKey":"evil"}}`))
+				},
+			)
+		}},
+		{What: "make an enactment that has Secrets", Want: Admission, try: creating(func(_ Thief, e *v1.NodeNetworkConfigurationEnactment) {
+			e.Spec.Secrets = []v1.SealedSecret{{Name: "port", Key: "password"}}
+		})},
+	}
 }
 
 // rights are what no handler may do to any object.
 func rights() []Attempt {
 	return []Attempt{
-		{What: "read Secrets", Want: NoRight, try: func(ctx context.Context, t Thief) error {
-			return t.Client.List(ctx, &corev1.SecretList{})
-		}},
 		{What: "read ConfigMaps", Want: NoRight, try: func(ctx context.Context, t Thief) error {
 			return t.Client.List(ctx, &corev1.ConfigMapList{})
 		}},
@@ -166,6 +194,9 @@ func others() []Attempt {
 				owned(ownerOf(t.Node), metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: "s", UID: "s"}),
 			)
 		}},
+		{What: "make one that another kind of Node owns, which is called like node B", Want: Admission, try: creating(func(t Thief, e *v1.NodeNetworkConfigurationEnactment) {
+			e.OwnerReferences = append([]metav1.OwnerReference{{APIVersion: "evil/v1", Kind: "Node", Name: t.Victim.Name, UID: t.Victim.UID}}, e.OwnerReferences...)
+		})},
 		{What: "make one with node B's label", Want: Admission, try: creating(func(t Thief, e *v1.NodeNetworkConfigurationEnactment) {
 			e.Labels[v1.EnactmentNodeLabel] = t.Victim.Name
 		})},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -58,6 +59,27 @@ func lies() []Attempt {
 		{
 			What: "a generation that the policy never had", Want: Passes, Harmless: "it is ignored, with the event `EnactmentIgnored` on the policy",
 			try: status(`"policyGeneration":1099511627776`),
+		},
+		{
+			What: "ask for the Secrets of a policy that is not for its node", Want: Passes,
+			Harmless: "it is handed nothing: the controllers go by the policy and the node", try: func(ctx context.Context, t Thief) error {
+				e := t.made("not-mine")
+				if err := t.Client.Create(ctx, e); err != nil {
+					return err
+				}
+				return t.Client.Status().Patch(ctx, e, merge(`{"status":{"secretsKey":"AAAA"}}`))
+			},
+		},
+		{
+			What: "read the Secrets that node B was handed", Want: Passes, Harmless: "they are sealed, and the key is on node B's disk alone",
+			try: func(ctx context.Context, t Thief) error {
+				return anyOf(
+					func() error {
+						return t.Client.Get(ctx, client.ObjectKeyFromObject(t.enactment(t.Victim)), t.enactment(t.Victim))
+					},
+					func() error { return t.Client.Get(ctx, client.ObjectKeyFromObject(t.Victim), t.state(t.Victim)) },
+				)
+			},
 		},
 	}
 }

@@ -56,7 +56,7 @@ var refusedSpecs = map[string]struct{ spec, reason string }{
 	},
 	"template-of-nothing": {
 		`{desiredState: {interfaces: [{name: "{{ node.name }}", type: ethernet, state: up}]}}`,
-		"{{ node.name }} names nothing: a template is match.name, var.NAME or capture.NAME",
+		"{{ node.name }} names nothing: a template is match.name, var.NAME, capture.NAME or secret.NAME.KEY",
 	},
 	"template-without-capture": {
 		`{desiredState: {interfaces: [{name: "{{ capture.gateway.interfaces.0.name }}", type: ethernet, state: up}]}}`,

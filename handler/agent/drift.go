@@ -266,7 +266,7 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 		part = desired // A route of another name, say: what drifted cannot be told apart.
 	}
 	a.entry = journal.Entry{
-		Since: now, Sources: committed.Sources, Desired: committed.Desired, Change: part.JSON(), Correction: slices.Sorted(maps.Keys(due)),
+		Since: now, Sources: committed.Sources, Desired: committed.Desired, Change: part.JSON(), Correction: slices.Sorted(maps.Keys(due)), Secrets: nns.Spec.Secrets,
 	}
 	logf.FromContext(ctx).Info("correcting drift", "of", a.entry.Correction)
 	a.step(ctx, txn.Wanted{Change: txn.Change{

@@ -102,9 +102,14 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry, desire
 	if entry.Instance, err = a.Backend.Instance(ctx); err != nil {
 		return err
 	}
-	revert, err := a.Backend.Revert(ctx, desired, before)
+	// Of a value that is no key at all the model would say so; it keeps nothing of it.
+	revealed, masked, err := a.reveal(desired, entry.Secrets)
 	if err != nil {
-		return err // It says what was computed.
+		return fmt.Errorf("reading the secrets of the desired state: %w", err)
+	}
+	revert, err := a.Backend.Revert(ctx, revealed, before)
+	if err != nil {
+		return masked(err) // It says what was computed.
 	}
 	if entry.Foreign, err = a.noteForeign(ctx); err != nil {
 		return err
@@ -131,8 +136,13 @@ func (a *Agent) startApply(ctx context.Context) {
 			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: true})
 			return
 		}
+		revealed, masked, err := a.reveal(desired, entry.Secrets)
+		if err != nil {
+			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: true})
+			return
+		}
 		armed := false
-		checkpoint, held, err := a.Backend.Apply(taskCtx, desired, rollbackAfter, func(made backend.Checkpoint) {
+		checkpoint, held, err := a.Backend.Apply(taskCtx, revealed, rollbackAfter, func(made backend.Checkpoint) {
 			armed = true
 			// NetworkManager may have restarted since the journal was opened: the checkpoint
 			// is of the one that runs now.
@@ -145,7 +155,7 @@ func (a *Agent) startApply(ctx context.Context) {
 		})
 		if err != nil {
 			refused := !armed || errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
-			a.post(number, txn.ApplyFailed{Message: err.Error(), Refused: refused})
+			a.post(number, txn.ApplyFailed{Message: masked(err).Error(), Refused: refused})
 			return
 		}
 		there, err := a.Backend.Profiles(taskCtx)

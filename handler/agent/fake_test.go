@@ -56,6 +56,8 @@ type host struct {
 	forbids string
 	// disconnected is a device that NetworkManager does not activate.
 	disconnected string
+	// told are the states that were to be applied, as JSON.
+	told []string
 	// hold, when set, keeps an apply from returning until it is closed or killed.
 	hold chan struct{}
 }
@@ -104,12 +106,13 @@ func (h *host) Apply(ctx context.Context, desired state.State, rollbackAfter tim
 	h.savedLayers = h.layers.clone()
 	made := backend.Checkpoint(fmt.Sprintf("/checkpoint/%d", h.made))
 	h.checkpoint, h.life = made, rollbackAfter
+	h.told = append(h.told, string(desired.JSON()))
 	for _, i := range desired.Interfaces() {
 		if i.IsAbsent() {
 			delete(h.interfaces, i.Name)
 			delete(h.layers.active, i.Name)
 		} else {
-			h.interfaces[i.Name] = i.Tree()
+			h.interfaces[i.Name] = asShown(i.Tree())
 			h.layers.tried(i.Name, i.Tree())
 		}
 	}

@@ -135,7 +135,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 		return found.look, nil
 	}
 	policy := changedPolicy(nns.Spec, committed)
-	a.entry = journal.Entry{Since: a.begins(nns, waited), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw)}
+	a.entry = journal.Entry{Since: a.begins(nns, waited), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw), Secrets: nns.Spec.Secrets}
 	a.entry.Removal = isRemoval(nns, committed)
 	change := a.guarded(nns, txn.Change{
 		Generation: nns.Generation, Hash: hash, Policy: policy, Interrupted: a.interruptions(hash, v1.PlainSources(nns.Spec.Sources)),
@@ -166,6 +166,10 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	delta = state.Union(delta, undo)
 	if delta.IsEmpty() {
 		return a.commitNothing(ctx, change), nil
+	}
+	if _, _, err := a.reveal(delta, a.entry.Secrets); err != nil {
+		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: "reading the secrets of the desired state: " + oneLine(err)})
+		return 0, nil
 	}
 	a.entry.Change = delta.JSON()
 	if last := a.record.Last; last != nil && last.Generation == nns.Generation && last.Attempts > 0 {

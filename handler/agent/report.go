@@ -57,6 +57,9 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 	}
 	status.HandlerVersion, status.HandlerNmstateVersion, status.BridgeVLANFiltering = a.Version, a.NmstateVersion, a.BridgeVLANFiltering
 	status.Capabilities = a.capabilities()
+	if a.Secrets != nil {
+		status.SecretsKey = a.Secrets.Public()
+	}
 	a.describe(nns, status)
 	if sameStatus(base.Status, *status) {
 		a.unreported = false

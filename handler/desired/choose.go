@@ -214,7 +214,10 @@ func (t *turn) expect(target aggregate, changed *member) {
 	if changed == nil && len(target.members) == 0 && len(spec.Sources) == 0 {
 		return
 	}
-	if t.specIs(target) && (t.flying != nil || equality.Semantic.DeepEqual(spec.Sources, t.withGenerations(t.sourcesOf(target)))) {
+	as := func() bool {
+		return equality.Semantic.DeepEqual(spec.Sources, t.withGenerations(t.sourcesOf(target))) && t.hasSecrets(target)
+	}
+	if t.specIs(target) && (t.flying != nil || as()) {
 		return
 	}
 	t.decision.Spec, t.decision.Overruled = t.specOf(target, changed), t.edited()
@@ -226,6 +229,7 @@ func (t *turn) specOf(target aggregate, changed *member) *Spec {
 	if len(target.members) > 0 {
 		next.DesiredState = v1.NewState(target.state.JSON())
 	}
+	next.Secrets = t.secretsOf(target)
 	if changed != nil {
 		next.Policy = changed.name
 		if changed.policy != nil {

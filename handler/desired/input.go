@@ -46,6 +46,9 @@ type Policy struct {
 	MatchedInterfaces []string
 	MatchesNothing    bool
 
+	// SecretsKey is the node's key for the Secrets that it names; empty where it names none.
+	SecretsKey string
+
 	// Err is why it cannot be rendered, which waiting does not change.
 	Err error
 	// Waiting, when not empty, is what rendering waits for on this node.
@@ -120,6 +123,8 @@ type Spec struct {
 	ProbeTimeoutSeconds *int32
 	Probes              []v1.Probe
 	DefaultProbes       string
+	// Secrets that DesiredState, or what is committed, refers to.
+	Secrets []v1.SealedSecret
 	// Policy is the one policy in which it differs from what is committed, so
 	// the one to read live before writing; empty when the node goes back to
 	// what is committed.
@@ -138,6 +143,9 @@ func (s *Spec) size() int {
 		for _, path := range source.Paths {
 			size += len(path) + len(`"",`)
 		}
+	}
+	for _, one := range s.Secrets {
+		size += around + len(one.Name) + len(one.Key) + len(one.Version) + len(one.Sealed)
 	}
 	return size
 }

@@ -89,6 +89,7 @@ func (m *member) begin() {
 	}
 	m.status.PolicyGeneration = m.policy.Generation
 	m.status.ObservedGeneration = m.enactment.Generation
+	m.status.SecretsKey = m.policy.SecretsKey
 	if old.PolicyGeneration != m.policy.Generation || m.renderedAnew() {
 		m.status.Retry, m.status.Rollback = nil, nil
 		if m.changed() {

@@ -39,6 +39,7 @@ type Templates struct {
 //	                    name, and elsewhere the innermost item of a list that
 //	                    has the template, is there once for each of them.
 //	{{ capture.x... }}  stays.
+//	{{ secret.x.y }}    stays, where a secret may stand.
 //
 // Where nothing matched, a list that was only such items is left out rather
 // than empty, since an empty list asks for something. The error names the
@@ -71,7 +72,7 @@ func Expand(raw []byte, templates Templates) ([]byte, error) {
 func (t Templates) value(place string, value any, name *string) (any, bool, error) {
 	switch value := value.(type) {
 	case string:
-		text, err := t.text(value, name)
+		text, err := t.filled(place, value, name)
 		if err != nil {
 			return nil, false, fmt.Errorf("%s: %w", place, err)
 		}
@@ -173,6 +174,18 @@ func namesMatch(value any) bool {
 	return false
 }
 
+// filled is a value of a desired state. One of a Secret stays, for the node.
+func (t Templates) filled(place, written string, name *string) (string, error) {
+	if !state.MentionsSecret(written) {
+		return t.text(written, name)
+	}
+	named, err := state.CheckSecretReference(place, written)
+	if err != nil {
+		return "", err
+	}
+	return named.String(), nil
+}
+
 // text puts values in the place of the templates in a string. The name is that
 // of the interface that it is made for, nil where it is made once.
 func (t Templates) text(written string, name *string) (string, error) {
@@ -218,7 +231,7 @@ func (t Templates) resolved(reference string, name *string) (string, error) {
 		}
 		return "", fmt.Errorf("{{ %s }}: spec.capture has no capture %q%s", reference, capture, amongst(t.Captures))
 	}
-	return "", fmt.Errorf("{{ %s }} names nothing: a template is match.name, var.NAME or capture.NAME", reference)
+	return "", fmt.Errorf("{{ %s }} names nothing: a template is match.name, var.NAME, capture.NAME or secret.NAME.KEY", reference)
 }
 
 // onlyOnce refuses an interface that is there twice beside spec.match: one of

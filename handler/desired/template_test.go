@@ -40,6 +40,10 @@ func TestExpand(t *testing.T) {
 			state: `routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: "{{ match.name }}"}]}`,
 			want:  `routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: eth1}, {destination: 198.51.100.0/24, next-hop-interface: eth2}]}`,
 		},
+		"the value of a Secret stays a reference, in an entry for each matched interface too": {
+			state: `{interfaces: [{802.1x: {identity: "{{ var.rack }}", password: "{{secret.wifi.password}}"}}]}`,
+			want:  `{interfaces: [{name: eth1, 802.1x: {identity: r7, password: "{{ secret.wifi.password }}"}}, {name: eth2, 802.1x: {identity: r7, password: "{{ secret.wifi.password }}"}}]}`,
+		},
 		"what does not depend on the match is there once": {
 			state: `{interfaces: [{name: eth9, mtu: 1400}, {mtu: 1500}], dns-resolver: {config: {server: [192.0.2.1]}}}`,
 			want:  `{interfaces: [{name: eth9, mtu: 1400}, {name: eth1, mtu: 1500}, {name: eth2, mtu: 1500}], dns-resolver: {config: {server: [192.0.2.1]}}}`,
@@ -90,13 +94,15 @@ func TestExpandNamesWhatStandsForNothing(t *testing.T) {
 		templates   Templates
 		state, want string
 	}{
-		"an unknown name":                            {twoMatched(), `interfaces: [{name: "{{ mach.name }}"}]`, `reading spec.desiredState: interfaces[0].name: {{ mach.name }} names nothing: a template is match.name, var.NAME or capture.NAME`},
-		"nothing between the braces":                 {twoMatched(), `hostname: {config: "{{}}"}`, `reading spec.desiredState: hostname.config: {{  }} names nothing: a template is match.name, var.NAME or capture.NAME`},
+		"an unknown name":                            {twoMatched(), `interfaces: [{name: "{{ mach.name }}"}]`, `reading spec.desiredState: interfaces[0].name: {{ mach.name }} names nothing: a template is match.name, var.NAME, capture.NAME or secret.NAME.KEY`},
+		"nothing between the braces":                 {twoMatched(), `hostname: {config: "{{}}"}`, `reading spec.desiredState: hostname.config: {{  }} names nothing: a template is match.name, var.NAME, capture.NAME or secret.NAME.KEY`},
 		"a template that does not end":               {twoMatched(), `hostname: {config: "a{{ var.rack }"}`, `reading spec.desiredState: hostname.config: "a{{ var.rack }" begins a template with {{ and does not end it with }}`},
 		"an unknown variable":                        {twoMatched(), `interfaces: [{name: e, mtu: "{{ var.mut }}"}]`, `reading spec.desiredState: interfaces[0].mtu: {{ var.mut }}: spec.variables has no such variable; there is mtu, net, on, rack`},
 		"a variable of a policy without any":         {none, `interfaces: [{name: e, mtu: "{{ var.mtu }}"}]`, `reading spec.desiredState: interfaces[0].mtu: {{ var.mtu }}: spec.variables has no such variable`},
 		"an unknown capture":                         {none, `interfaces: [{name: "{{ capture.gw.interfaces.0.name }}"}]`, `reading spec.desiredState: interfaces[0].name: {{ capture.gw.interfaces.0.name }}: spec.capture has no capture "gw"`},
 		"match.name without spec.match":              {none, `interfaces: [{name: "{{ match.name }}"}]`, `reading spec.desiredState: interfaces[0]: {{ match.name }} needs spec.match, which selects the interfaces that it stands for`},
+		"a Secret where it would be shown":           {twoMatched(), `interfaces: [{name: eth1, description: "{{ secret.wifi.password }}"}]`, `reading spec.desiredState: interfaces[0].description: {{ secret.wifi.password }} cannot stand here, where its value would be shown: it may be the value of password, private-key-password, mka-cak, psk of an interface`},
+		"a Secret that is not named right":           {twoMatched(), `interfaces: [{name: eth1, 802.1x: {password: "x{{ secret.wifi.password }}"}}]`, `reading spec.desiredState: interfaces[0].802.1x.password: a value of a Secret is named by {{ secret.NAME.KEY }}, with nothing beside it; NAME has no dots`},
 		"match.name outside of every list":           {twoMatched(), `hostname: {config: "{{ match.name }}"}`, `reading spec.desiredState: hostname.config: {{ match.name }} is not in an item of a list, which could be repeated for each matched interface`},
 		"a template as a key":                        {twoMatched(), `ovs-db: {external_ids: {"{{ var.rack }}": x}}`, `reading spec.desiredState: ovs-db.external_ids.{{ var.rack }}: a template can be a value but no key`},
 		"one name for several interfaces":            {twoMatched(), `interfaces: [{name: v7, vlan: {base-iface: "{{ match.name }}"}}]`, `reading spec.desiredState: interfaces[v7] is there twice, beside the entry for a matched interface or once for each of several: say all in one entry, or put {{ match.name }} into its name`},

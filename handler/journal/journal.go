@@ -31,6 +31,8 @@ type Entry struct {
 	// Desired is the whole desired state; Change the part of it that is applied.
 	Desired json.RawMessage `json:"desired"`
 	Change  json.RawMessage `json:"change"`
+	// Secrets that Change refers to, sealed.
+	Secrets []v1.SealedSecret `json:"secrets,omitempty"`
 	// Profiles is what NetworkManager knew before the change, byte for byte, and
 	// Trial the same with the change in place; nil as long as it is not.
 	Profiles *profiles.Snapshot `json:"profiles,omitempty"`

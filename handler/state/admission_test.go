@@ -32,7 +32,7 @@ func TestTheAdmissionPolicyKnowsTheSame(t *testing.T) {
 		"Top": quoted(vocabulary.state), "Base": quoted(vocabulary.base),
 		"IP":       quoted(joinKeys(vocabulary.base["ipv4"].keys, vocabulary.base["ipv6"].keys)),
 		"Sections": "{" + strings.Join(sections, ", ") + "}", "Largest": "{" + strings.Join(largest, ", ") + "}",
-		"Short": "[" + strings.Join(short, ", ") + "]", "MostVLAN": mostVLAN, "MostName": mostName,
+		"Short": "[" + strings.Join(short, ", ") + "]", "Secrets": "['" + strings.Join(secretKeys(), "', '") + "']", "MostVLAN": mostVLAN, "MostName": mostName,
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,21 +2,21 @@ package state
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
 // Hidden stands for a secret in whatever people read: messages, events, logs, plans.
 const Hidden = "(hidden)"
 
+// secretKeys are those of nmstate's own.
+func secretKeys() []string { return []string{"password", "private-key-password", "mka-cak", "psk"} }
+
 // isSecret tells whether a key's value is one: of 802.1X, MACsec, IPsec and of
 // what Open vSwitch keeps beside its own settings. What is public is not: a key's
 // name (mka-ckn), a certificate, a path to a key.
 func isSecret(key string) bool {
-	switch key {
-	case "password", "private-key-password", "mka-cak", "psk":
-		return true
-	}
-	return strings.HasSuffix(key, "_psk") || strings.HasSuffix(key, "-psk") ||
+	return slices.Contains(secretKeys(), key) || strings.HasSuffix(key, "_psk") || strings.HasSuffix(key, "-psk") ||
 		strings.HasSuffix(key, "_password") || strings.HasSuffix(key, "-password")
 }
 

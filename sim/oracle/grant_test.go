@@ -71,7 +71,7 @@ func policyLeaves(s *stage, uid types.UID) {
 	e.UID = "enactment"
 	s.wrote("controllers-1", e, "spec")
 	left := s.enacted("n1", 1, "")
-	left.UID, left.OwnerReferences = uid, []metav1.OwnerReference{{Kind: "Node", Name: "n1", UID: "n1"}}
+	left.UID, left.OwnerReferences = uid, []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n1", UID: "n1"}}
 	s.store(left)
 	s.try("n1", change())
 }
