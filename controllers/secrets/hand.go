@@ -76,6 +76,8 @@ func (in input) problem(one state.SecretReference) string {
 		return fmt.Sprintf("the policy names %d values of Secrets, and there is room for %d: divide it into several policies", len(in.named), mostNamed)
 	case !exists:
 		return fmt.Sprintf("%s: there is no Secret %s in namespace %s: create it", one, one.Name, in.namespace)
+	case object.Type != "" && object.Type != corev1.SecretTypeOpaque: // A token, or a registry's password, is for no network.
+		return fmt.Sprintf("%s: Secret %s in namespace %s is of type %s, and policies may name those of type Opaque", one, one.Name, in.namespace, object.Type)
 	}
 	value, exists := object.Data[one.Key]
 	switch {

@@ -32,6 +32,8 @@ func held(version string, data map[string]string) map[string]*corev1.Secret {
 
 func TestWhatThereIsNoValueOfSaysWhatToDo(t *testing.T) {
 	password := []state.SecretReference{{Name: "wifi", Key: "password"}}
+	token := held("1", map[string]string{"password": "Canary"})
+	token["wifi"].Type = corev1.SecretTypeServiceAccountToken
 	many := make([]state.SecretReference, mostNamed+1)
 	for sentence, c := range map[string]struct {
 		in   input
@@ -41,6 +43,7 @@ func TestWhatThereIsNoValueOfSaysWhatToDo(t *testing.T) {
 		"there is no such Secret":     {input{named: password, namespace: "nmstate"}, "{{ secret.wifi.password }}: there is no Secret wifi in namespace nmstate: create it"},
 		"it has other keys":           {input{named: password, namespace: "nmstate", there: held("1", map[string]string{"b": "x", "a": "Canary"})}, "has no key password, it has a, b: add it, or name another one"},
 		"it has no keys":              {input{named: password, namespace: "nmstate", there: held("1", nil)}, "is empty: add the key password"},
+		"it is for something else":    {input{named: password, namespace: "nmstate", there: token}, "is of type kubernetes.io/service-account-token, and policies may name those of type Opaque"},
 		"the value is empty":          {input{named: password, namespace: "nmstate", there: held("1", map[string]string{"password": ""})}, "has no value"},
 		"a line break of echo":        {input{named: password, namespace: "nmstate", there: held("1", map[string]string{"password": "Canary\n"})}, "echo adds a line break"},
 		"no text":                     {input{named: password, namespace: "nmstate", there: held("1", map[string]string{"password": "Canary\xff"})}, "is not one line of text"},
