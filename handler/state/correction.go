@@ -54,10 +54,34 @@ func Correction(desired State, differences, others []Difference) State {
 	for _, d := range others {
 		leaveOut(tree, d)
 	}
+	for _, d := range differences {
+		tellBond(tree, d)
+	}
 	if len(tree) == 0 {
 		return State{}
 	}
 	return State{tree: tree}
+}
+
+// tellBond gives the MTU that a port of a bond has lost to the bond as well, where
+// nobody says which one that is to have: the kernel gives a bond's to its ports.
+func tellBond(tree map[string]any, d Difference) {
+	name, leaf := InterfaceAt(d.Path)
+	if leaf != "mtu" {
+		return
+	}
+	interfaces := objects(tree["interfaces"])
+	for _, bond := range interfaces {
+		one := interfaceOf(bond)
+		if _, said := bond["mtu"]; said || one.Type != "bond" || !slices.Contains(one.Ports(), name) {
+			continue
+		}
+		for _, other := range interfaces {
+			if text(other["name"]) == name && other["mtu"] != nil {
+				bond["mtu"] = other["mtu"]
+			}
+		}
+	}
 }
 
 // means tells whether the difference is about a route or rule of the document:

@@ -23,6 +23,18 @@ func TestCorrection(t *testing.T) {
 			want: `{"interfaces":[{"bridge":{"port":[{"name":"eth1"}]},"mtu":1450,"name":"br1","state":"up","type":"linux-bridge"},` +
 				`{"mtu":1500,"name":"eth1","state":"up","type":"ethernet"}]}`,
 		},
+		"a port's MTU comes with its bond's, of which nobody says anything": {
+			desired:     `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"active-backup","port":["eth1","eth2"]}},{"name":"eth1","type":"ethernet","mtu":1500}]}`,
+			differences: []Difference{{Path: "interfaces[eth1].mtu", Want: "1500", Got: "1320"}},
+			want: `{"interfaces":[{"link-aggregation":{"mode":"active-backup","port":["eth1","eth2"]},"mtu":1500,"name":"bond0","state":"up","type":"bond"},` +
+				`{"mtu":1500,"name":"eth1","type":"ethernet"}]}`,
+		},
+		"a bond keeps the MTU that is said": {
+			desired:     `{"interfaces":[{"name":"bond0","type":"bond","state":"up","mtu":1400,"link-aggregation":{"port":["eth1"]}},{"name":"eth1","type":"ethernet","mtu":1500}]}`,
+			differences: []Difference{{Path: "interfaces[eth1].mtu", Want: "1500", Got: "1400"}},
+			want: `{"interfaces":[{"link-aggregation":{"port":["eth1"]},"mtu":1400,"name":"bond0","state":"up","type":"bond"},` +
+				`{"mtu":1500,"name":"eth1","type":"ethernet"}]}`,
+		},
 		"a route comes alone": {
 			differences: []Difference{{Path: "routes.config", Want: "198.51.100.0/24 dev eth2"}},
 			want:        `{"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth2"}]}}`,
