@@ -66,8 +66,8 @@ race() {
 	CGO_ENABLED=1 go_test race -race -count 1 ./handler/agent/... ./handler/journal/... ./handler/txn/...
 }
 
-# e2e/suite is run by itself, e2e/kind on a cluster of its own (make e2e).
-integration_packages() { go list ./handler/libnmstate/... ./handler/backend/... ./e2e/... | grep -vE '/e2e/(suite|kind)$'; }
+# handler/state is compared with libnmstate. e2e/suite is run by itself, e2e/kind on a cluster of its own (make e2e).
+integration_packages() { go list ./handler/libnmstate/... ./handler/backend/... ./handler/state ./e2e/... | grep -vE '/e2e/(suite|kind)$'; }
 
 # Specs wait most of their time, so the suite is run in two halves side by side,
 # each on a lab of its own; both take about as long. The second one is told at
@@ -99,7 +99,7 @@ integration() {
 			NMSTATE_NODE_ROOT=$(hack/noderoot.sh 1.52) && export NMSTATE_NODE_ROOT
 		fi
 		# make verify does not see what is linked with libnmstate.
-		go vet ./handler/libnmstate ./handler/backend/nmstate || echo "exit status $?: go vet"
+		go vet ./handler/libnmstate ./handler/backend/nmstate ./handler/state || echo "exit status $?: go vet"
 		if [ -n "${PACKAGES:-}${RUN:-}" ]; then
 			# shellcheck disable=SC2086
 			go_test integration -p 1 -count 1 ${PACKAGES:-$(integration_packages) ./e2e/suite}

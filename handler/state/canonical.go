@@ -89,6 +89,9 @@ func (w speller) value(s *schema, value any) any {
 		w.inter(object(value))
 	case aSwitch:
 		w.keyed(s.keys, object(value))
+		if is, ok := truth(value); ok && isText(value) && w.canonical {
+			return is
+		}
 	case aWhole, aNumber, aSigned:
 		if number, ok := whole(value); ok && isText(value) {
 			return copied(number)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -65,6 +66,7 @@ func (c *checker) check(path string, s *schema, value any) {
 		c.add(path, "is refused: %s", s.why)
 	case aKeyed:
 		c.keyed(path, s.keys, value)
+		c.needed(path, s, value)
 	case aMap:
 		c.free(path, s.item, value)
 	case aList:
@@ -76,7 +78,7 @@ func (c *checker) check(path string, s *schema, value any) {
 			c.keyed(path, s.keys, value)
 			return
 		}
-		c.scalar(path, of(aBool), value)
+		c.scalar(path, s, value)
 	default:
 		c.scalar(path, s, value)
 	}
@@ -103,6 +105,27 @@ func (c *checker) keyed(path string, known keys, value any) {
 		c.check(joinPath(path, key), known[key], tree[key])
 	}
 	c.above = c.above[:len(c.above)-1]
+}
+
+func (c *checker) needed(path string, s *schema, value any) {
+	tree := object(value)
+	if tree == nil {
+		return
+	}
+	for _, name := range s.required {
+		if tree[name] == nil {
+			c.add(path, "%s is missing", name)
+		}
+	}
+	given := 0
+	for _, name := range s.either {
+		if tree[name] != nil {
+			given++
+		}
+	}
+	if len(s.either) > 0 && given != 1 {
+		c.add(path, "expected one of %s, found %d of them", strings.Join(s.either, " and "), given)
+	}
 }
 
 // twice refuses a key that is here by both of its names, with two values.
@@ -158,9 +181,10 @@ func (c *checker) inter(path string, value any) {
 	}
 	c.check(path+".state", interfaceStates(), tree["state"])
 	switch tree["state"] {
-	case "absent", "ignore": // nmstate looks at nothing but the name and type.
-		c.check(path+".name", of(aText), tree["name"])
-		c.check(path+".type", of(aText), tree["type"])
+	case "absent": // nmstate looks at nothing but these.
+		for _, key := range []string{"name", "type", "identifier", "mac-address", "pci-address"} {
+			c.check(path+"."+key, c.base[key], tree[key])
+		}
 		return
 	}
 	kind, said := tree["type"].(string)
@@ -271,6 +295,10 @@ func (c *checker) scalar(path string, s *schema, value any) {
 		}
 	case aWhole, aSigned, aNumber:
 		expected = s.number(value)
+	case aSwitch: // That is no object: nmstate takes words for it and no number.
+		if _, ok := truth(value); !ok || !isText(value) && !isBool(value) {
+			expected = "true or false, or keys and values"
+		}
 	case aBool:
 		if _, ok := truth(value); !ok {
 			expected = "true or false"
@@ -281,8 +309,12 @@ func (c *checker) scalar(path string, s *schema, value any) {
 		}
 	case anIP:
 		c.address(path, s.family, value)
+	case aShape:
+		if isBool(value) || !s.shape.MatchString(text(value)) {
+			expected = s.expected
+		}
 	case aNetwork:
-		if !isNetwork(text(value)) {
+		if !isScalar(value) || !isNetwork(text(value)) {
 			expected = "a network such as 192.0.2.0/24 or 2001:db8::/32"
 		}
 	case aChoice:
@@ -296,15 +328,14 @@ func (c *checker) scalar(path string, s *schema, value any) {
 // number is what is expected instead of the value; empty if nothing is.
 func (s *schema) number(value any) string {
 	number, ok := whole(value)
-	switch {
-	case !ok || s.kind == aNumber && isText(value), s.within == nil && number < 0 && s.kind != aSigned:
-	case s.within == nil || s.within.least <= number && number <= s.within.most:
+	within := s.bounds()
+	if ok && (s.kind != aNumber || !isText(value)) && within.least <= number && number <= within.most {
 		return ""
 	}
-	if s.within != nil {
-		return fmt.Sprintf("a whole number from %d to %d", s.within.least, s.within.most)
+	if within.most == math.MaxInt64 {
+		return "a whole number"
 	}
-	return "a whole number"
+	return fmt.Sprintf("a whole number from %d to %d", within.least, within.most)
 }
 
 func (c *checker) address(path string, family Family, value any) {

@@ -72,7 +72,7 @@ func TestParseDesiredRefusesByName(t *testing.T) {
 			},
 		},
 		"an address with its prefix": {
-			`{"interfaces":[{"name":"eth1","ipv4":{"address":[{"ip":"10.0.0.3/24"}]},"ipv6":{"address":[{"ip":"2001:db8::1/64","prefix-length":64}]}}]}`,
+			`{"interfaces":[{"name":"eth1","ipv4":{"address":[{"ip":"10.0.0.3/24","prefix-length":24}]},"ipv6":{"address":[{"ip":"2001:db8::1/64","prefix-length":64}]}}]}`,
 			[]string{
 				`interfaces[0].ipv4.address[0].ip: expected an IPv4 address, found "10.0.0.3/24": leave /24 out and put 24 into prefix-length`,
 				`interfaces[0].ipv6.address[0].ip: expected an IPv6 address, found "2001:db8::1/64": leave /64 out and put 64 into prefix-length`,
@@ -148,6 +148,38 @@ func TestParseDesiredRefusesByName(t *testing.T) {
 		"a negative size": {
 			`{"interfaces":[{"name":"eth1","mtu":-1}]}`,
 			[]string{`interfaces[0].mtu: expected a whole number, found -1`},
+		},
+		"what nmstate must have": {
+			`{"interfaces":[{"name":"a","type":"vlan","vlan":{"base-iface":"eth1"}},{"name":"b","type":"vxlan","vxlan":{"remote":"192.0.2.1"}},{"name":"c","type":"mac-vlan","mac-vlan":{}},
+				{"name":"d","type":"veth","veth":{}},{"name":"e","type":"linux-bridge","bridge":{"port":[{"vlan":{"mode":"trunk","trunk-tags":[{}]}}]}},{"name":"f","ipv4":{"address":[{"ip":"192.0.2.1"}]}}]}`,
+			[]string{
+				`interfaces[0].vlan: id is missing`,
+				`interfaces[1].vxlan: id is missing`,
+				`interfaces[2].mac-vlan: base-iface is missing`,
+				`interfaces[2].mac-vlan: mode is missing`,
+				`interfaces[3].veth: peer is missing`,
+				`interfaces[4].bridge.port[0].vlan.trunk-tags[0]: expected one of id and id-range, found 0 of them`,
+				`interfaces[4].bridge.port[0]: name is missing`,
+				`interfaces[5].ipv4.address[0]: prefix-length is missing`,
+			},
+		},
+		"numbers and words that no node takes": {
+			`{"interfaces":[{"name":"a","type":"vlan","vlan":{"id":70000}},{"name":"b","ipv6":{"address":[{"ip":"2001:db8::1","prefix-length":300}]}},
+				{"name":"c","type":"ovs-bridge","bridge":{"options":{"stp":0}}},{"name":"d","type":"bond","bond":{"options":{"lacp_rate":"quick","miimon":4294967296}}},
+				{"name":"e","state":"ignore","mtuu":1400},{"name":"f","state":"absent","identifier":"serial"}]}`,
+			[]string{
+				`interfaces[0].vlan.id: expected a whole number from 0 to 4094, found 70000`,
+				`interfaces[1].ipv6.address[0].prefix-length: expected a whole number from 0 to 128, found 300`,
+				`interfaces[2].bridge.options.stp: expected true or false, or keys and values, found 0`,
+				`interfaces[3].bond.options.lacp_rate: expected one of slow, fast, found "quick"`,
+				`interfaces[3].bond.options.miimon: expected a whole number from 0 to 4294967295, found 4294967296`,
+				`interfaces[4]: unknown key "mtuu", did you mean "mtu"?`,
+				`interfaces[5].identifier: expected one of name, mac-address, pci-address, found "serial"`,
+			},
+		},
+		"a key by both of its names": {
+			`{"interfaces":[{"name":"b","type":"bond","bond":{"mode":"0"},"link-aggregation":{"mode":"1"}}]}`,
+			[]string{`interfaces[0]: "bond" and "link-aggregation" are one key, and they differ: leave one out`},
 		},
 		"an unknown type of interface": {
 			`{"interfaces":[{"name":"br1","type":"linux-brigde"}]}`,
@@ -228,20 +260,23 @@ func TestParseDesiredRefusesByName(t *testing.T) {
 
 func TestParseDesiredAcceptsWhatNmstateAccepts(t *testing.T) {
 	for name, raw := range map[string]string{
-		"nothing":                          ``,
-		"null":                             `null`,
-		"an empty document":                `{}`,
-		"numbers written as text":          `{"interfaces":[{"name":"eth1","mtu":"1400"}],"routes":{"config":[{"metric":"-1"}]}}`,
-		"words for true and false":         `{"interfaces":[{"name":"eth1","ipv4":{"enabled":"Yes","dhcp":0}}]}`,
-		"hexadecimal numbers":              `{"route-rules":{"config":[{"fwmark":"0x20"}]}}`,
-		"an absent interface with details": `{"interfaces":[{"name":"br1","state":"absent","misspelt":1}]}`,
-		"an ignored interface of any type": `{"interfaces":[{"name":"wg0","type":"wireguard","state":"ignore"}]}`,
-		"templates anywhere":               `{"interfaces":[{"name":"{{ capture.nic.interfaces.0.name }}","mtu":"{{ var.mtu }}"}],"routes":{"config":"{{ capture.routes.routes.running }}"}}`,
-		"the largest numbers":              `{"interfaces":[{"name":"eth1","type":"ethernet","mtu":65535,"ipv4":{"address":[{"ip":"192.0.2.1","prefix-length":32}]},"ipv6":{"address":[{"ip":"2001:db8::1","prefix-length":128}]}},{"name":"fifteen-letters","type":"vlan","vlan":{"id":4094}},{"name":"lo","type":"loopback","mtu":65536},{"name":"dummy0","type":"dummy","mtu":100000}]}`,
-		"names that are not the kernel's":  `{"interfaces":[{"name":"a bridge of OVS's own","type":"ovs-bridge"},{"name":"the first one","type":"ethernet","identifier":"mac-address","mac-address":"02:00:00:00:00:01"},{"name":"an alternative name of a NIC","type":"ethernet"}]}`,
-		"no network at all":                `{"routes":{"config":[{"destination":"","state":"absent"},{"destination":"192.0.2.1"}]},"route-rules":{"config":[{"ip-from":"","ip-to":"2001:db8::/32"}]}}`,
-		"null values":                      `{"interfaces":[{"name":"eth1","mtu":null,"ipv4":null}]}`,
-		"an interface without a type":      `{"interfaces":[{"name":"eth1","bridge":{"port":[]},"vlan":{"id":1}}]}`,
+		"nothing":                                  ``,
+		"null":                                     `null`,
+		"an empty document":                        `{}`,
+		"numbers written as text":                  `{"interfaces":[{"name":"eth1","mtu":"1400"}],"routes":{"config":[{"metric":"-1"}]}}`,
+		"words for true and false":                 `{"interfaces":[{"name":"eth1","ipv4":{"enabled":"Yes","dhcp":0}}]}`,
+		"hexadecimal numbers":                      `{"route-rules":{"config":[{"fwmark":"0x20"}]}}`,
+		"an absent interface with details":         `{"interfaces":[{"name":"br1","state":"absent","misspelt":1}]}`,
+		"an ignored interface of any type":         `{"interfaces":[{"name":"wg0","type":"wireguard","state":"ignore"}]}`,
+		"templates anywhere":                       `{"interfaces":[{"name":"{{ capture.nic.interfaces.0.name }}","mtu":"{{ var.mtu }}"}],"routes":{"config":"{{ capture.routes.routes.running }}"}}`,
+		"the largest numbers":                      `{"interfaces":[{"name":"eth1","type":"ethernet","mtu":65535,"ipv4":{"address":[{"ip":"192.0.2.1","prefix-length":32}]},"ipv6":{"address":[{"ip":"2001:db8::1","prefix-length":128}]}},{"name":"fifteen-letters","type":"vlan","vlan":{"id":4094}},{"name":"lo","type":"loopback","mtu":65536},{"name":"dummy0","type":"dummy","mtu":100000}]}`,
+		"names that are not the kernel's":          `{"interfaces":[{"name":"a bridge of OVS's own","type":"ovs-bridge"},{"name":"the first one","type":"ethernet","identifier":"mac-address","mac-address":"02:00:00:00:00:01"},{"name":"an alternative name of a NIC","type":"ethernet"}]}`,
+		"no network at all":                        `{"routes":{"config":[{"destination":"","state":"absent"},{"destination":"192.0.2.1"}]},"route-rules":{"config":[{"ip-from":"","ip-to":"2001:db8::/32"}]}}`,
+		"scalars as text where nmstate takes them": `{"description":2024,"hostname":{"config":12345},"routes":{"config":[{"next-hop-interface":100,"vrf-name":10}]},"dns-resolver":{"config":{"search":[7]}},"ovn":{"bridge-mappings":[{"localnet":9,"bridge":10}]}}`,
+		"an interface that nmstate only reports":   `{"interfaces":[{"name":"wg0","type":"wireguard","state":"up","ipv4":{"enabled":true}},{"name":"team0","type":"team"}]}`,
+		"a feature of ethtool as text":             `{"interfaces":[{"name":"eth1","ethtool":{"feature":{"rx-gro":"true"}}}]}`,
+		"null values":                              `{"interfaces":[{"name":"eth1","mtu":null,"ipv4":null}]}`,
+		"an interface without a type":              `{"interfaces":[{"name":"eth1","bridge":{"port":[]},"vlan":{"id":1}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := state.ParseDesired([]byte(raw)); err != nil {

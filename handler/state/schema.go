@@ -2,6 +2,8 @@ package state
 
 import (
 	"maps"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 )
@@ -11,8 +13,11 @@ import (
 // names of keys and second spellings of values included.
 type schema struct {
 	kind kind
-	// keys of an object.
-	keys keys
+	// keys of an object, and those of them that it must have.
+	keys     keys
+	required []string
+	// either: of these keys an object has one.
+	either []string
 	// item of a list, or of an object with free keys.
 	item *schema
 	// values of a choice.
@@ -21,6 +26,9 @@ type schema struct {
 	within *bounds
 	// family of an address; empty for both.
 	family Family
+	// shape of a text, and what is expected in words.
+	shape    *regexp.Regexp
+	expected string
 	// why it is refused.
 	why string
 	// alias: the key is a second name of this one.
@@ -38,6 +46,7 @@ const (
 	aText            // A string.
 	aWord            // A string, or a number, true or false that stands for its text.
 	aMAC             // A MAC address.
+	aShape           // A string or number of a shape.
 	aScalar          // A string, a number, true or false.
 	aWhole           // A whole number, or one written as text.
 	aNumber          // A whole number that is not written as text.
@@ -59,6 +68,28 @@ const (
 // nmstate nor NetworkManager nor the kernel ever takes.
 type bounds struct{ least, most int64 }
 
+// bounds are those of the table, or of the types that nmstate mostly has: 32 bits
+// without a sign, and 64 with one.
+func (s *schema) bounds() bounds {
+	switch {
+	case s.within != nil:
+		return *s.within
+	case s.kind == aSigned:
+		return bounds{math.MinInt64, math.MaxInt64}
+	}
+	return bounds{0, math.MaxUint32}
+}
+
+// large are whole numbers of 64 bits.
+func large(kind kind, names ...string) keys {
+	return each(&schema{kind: kind, within: &bounds{0, math.MaxInt64}}, names...)
+}
+
+// small are whole numbers that are not written as text, up to the most.
+func small(most int64, names ...string) keys {
+	return each(&schema{kind: aNumber, within: &bounds{0, most}}, names...)
+}
+
 func of(kind kind) *schema { return &schema{kind: kind} }
 func between(least, most int64) *schema {
 	return &schema{kind: aWhole, within: &bounds{least, most}}
@@ -68,6 +99,24 @@ func listOf(item *schema) *schema     { return &schema{kind: aList, item: item} 
 func mapOf(item *schema) *schema      { return &schema{kind: aMap, item: item} }
 func keyed(parts ...keys) *schema     { return &schema{kind: aKeyed, keys: joinKeys(parts...)} }
 func switchOr(parts ...keys) *schema  { return &schema{kind: aSwitch, keys: joinKeys(parts...)} }
+
+// needs says which keys an object must have.
+func (s *schema) needs(names ...string) *schema {
+	s.required = names
+	return s
+}
+
+// hasOneOf says of which keys an object must have one.
+func (s *schema) hasOneOf(names ...string) *schema {
+	s.either = names
+	return s
+}
+
+// shaped is text of a shape.
+func shaped(pattern, expected string) *schema {
+	return &schema{kind: aShape, shape: regexp.MustCompile(pattern), expected: expected}
+}
+
 func alias(of string, s *schema) *schema {
 	same := *s
 	same.alias = of

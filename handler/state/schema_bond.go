@@ -18,8 +18,8 @@ func bondSchema() *schema {
 		"ports":   alias("port", ports),
 		"options": bondOptionsSchema(),
 		"ports-config": listOf(keyed(
-			all(aText, "name"), all(aSigned, "priority"), each(between(0, 65535), "queue-id"),
-		)),
+			all(aText, "name"), each(between(math.MinInt32, math.MaxInt32), "priority"), each(between(0, 65535), "queue-id"),
+		).needs("name")),
 	})
 }
 
@@ -60,7 +60,7 @@ func vrfSchema() *schema {
 func hsrSchema() *schema {
 	return keyed(
 		all(aText, "port1", "port2", "interlink", "supervision-address"),
-		all(aNumber, "multicast-spec"),
+		small(255, "multicast-spec"),
 		keys{"protocol": words(map[string]string{"hsr-2010": "hsr"}, "hsr", "hsr-2012", "prp")},
-	)
+	).needs("port1", "port2", "multicast-spec", "protocol")
 }

@@ -7,7 +7,7 @@ func linuxBridgeSchema() *schema {
 		each(between(0, 65535), "stp-path-cost"),
 		each(between(0, 63), "stp-priority"),
 		keys{"vlan": portVLANSchema()},
-	))
+	).needs("name"))
 	return keyed(
 		all(aFlag, "allow-extra-ports"),
 		keys{"port": port, "ports": alias("port", port), "options": linuxBridgeOptionsSchema()},
@@ -16,18 +16,17 @@ func linuxBridgeSchema() *schema {
 
 func linuxBridgeOptionsSchema() *schema {
 	return keyed(
-		all(aWhole,
-			"hash-max", "mac-ageing-time",
-			"multicast-last-member-count", "multicast-last-member-interval", "multicast-membership-interval",
-			"multicast-querier-interval", "multicast-query-interval", "multicast-query-response-interval",
-			"multicast-startup-query-count", "multicast-startup-query-interval",
+		all(aWhole, "hash-max", "mac-ageing-time", "multicast-last-member-count", "multicast-startup-query-count"),
+		large(aWhole,
+			"multicast-last-member-interval", "multicast-membership-interval", "multicast-querier-interval",
+			"multicast-query-interval", "multicast-query-response-interval", "multicast-startup-query-interval",
 		),
-		all(aNumber, "gc-timer", "hello-timer"),
+		large(aNumber, "gc-timer", "hello-timer"),
 		each(between(0, 65535), "group-fwd-mask"),
 		keys{"vlan-default-pvid": {kind: aNumber, within: &bounds{0, mostVLAN}}},
 		all(aBool, "multicast-querier", "multicast-query-use-ifaddr", "multicast-snooping"),
-		all(aScalar, "multicast-router"),
 		keys{
+			"multicast-router":   words(map[string]string{"0": "disabled", "1": "auto", "2": "enabled"}, "auto", "disabled", "enabled"),
 			"group-addr":         of(aMAC),
 			"group-forward-mask": alias("group-fwd-mask", between(0, 65535)),
 			"vlan-protocol":      vlanProtocol(),
@@ -55,8 +54,8 @@ func portVLANSchema() *schema {
 		keys{
 			"mode": choice("trunk", "access"),
 			"trunk-tags": listOf(keyed(
-				each(between(0, mostVLAN), "id"), keys{"id-range": keyed(each(between(0, mostVLAN), "min", "max"))},
-			)),
+				each(between(0, mostVLAN), "id"), keys{"id-range": keyed(each(between(0, mostVLAN), "min", "max")).needs("min", "max")},
+			).hasOneOf("id", "id-range")),
 		},
 	)
 }
@@ -66,7 +65,7 @@ func ovsBridgeSchema() *schema {
 	port := listOf(keyed(
 		all(aText, "name"),
 		keys{"vlan": portVLANSchema(), "link-aggregation": bond, "bond": alias("link-aggregation", bond)},
-	))
+	).needs("name"))
 	return keyed(
 		all(aFlag, "allow-extra-patch-ports", "allow-extra-ports"),
 		keys{"port": port, "ports": alias("port", port), "options": keyed(
@@ -78,7 +77,7 @@ func ovsBridgeSchema() *schema {
 }
 
 func ovsBondSchema() *schema {
-	port := listOf(keyed(all(aText, "name")))
+	port := listOf(keyed(all(aText, "name")).needs("name"))
 	return keyed(
 		all(aWhole, "bond-downdelay", "bond-updelay"),
 		keys{
@@ -95,5 +94,5 @@ func dpdkSchema() *schema {
 		all(aNumber, "rx-queue", "n_rxq_desc", "n_txq_desc"),
 		all(aFlag, "lsc-interrupt"),
 		keys{"n_rxq": alias("rx-queue", of(aNumber)), "dpdk-lsc-interrupt": alias("lsc-interrupt", of(aFlag))},
-	)
+	).needs("devargs")
 }

@@ -20,7 +20,7 @@ func sriovSchema() *schema {
 			all(aMAC, "mac-address"),
 			all(aBool, "spoof-check", "trust"),
 			keys{"vlan-proto": vlanProtocol()},
-		))},
+		).needs("id"))},
 	)
 }
 
@@ -52,7 +52,7 @@ func infinibandSchema() *schema {
 		all(aText, "base-iface"),
 		each(between(0, 65535), "pkey"),
 		keys{"mode": choice("datagram", "connected")},
-	)
+	).needs("mode", "pkey")
 }
 
 // featureNames are ethtool's second names of the kernel's features.

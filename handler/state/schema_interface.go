@@ -10,11 +10,12 @@ func interfaceStates() *schema { return choice("up", "down", "absent", "ignore",
 func baseKeys() keys {
 	return joinKeys(
 		all(aText,
-			"name", "profile-name", "description", "driver", "pci-address", "controller", "copy-mac-from",
+			"name", "profile-name", "description", "driver", "controller", "copy-mac-from",
 		),
 		all(aMAC, "mac-address", "permanent-mac-address"),
-		all(aWhole, "mtu"), // At most mostMTU of the type.
-		all(aNumber, "min-mtu", "max-mtu"),
+		each(shaped(`^([0-9a-fA-F]{1,8}:)?[0-9a-fA-F]{1,2}:[0-9a-fA-F]{1,2}\.[0-9]{1,2}$`, "a PCI address such as 0000:07:00.1"), "pci-address"),
+		large(aWhole, "mtu"), // At most mostMTU of the type.
+		large(aNumber, "min-mtu", "max-mtu"),
 		all(aBool, "accept-all-mac-addresses"),
 		keys{
 			"type":       of(aText),
@@ -26,7 +27,7 @@ func baseKeys() keys {
 			"mptcp":      keyed(keys{"address-flags": mptcpFlags()}),
 			"ovs-db":     ovsDBSchema(),
 			"802.1x":     ieee8021xSchema(),
-			"lldp":       keyed(all(aBool, "enabled"), all(anything, "neighbors")),
+			"lldp":       keyed(all(aBool, "enabled"), all(anything, "neighbors")).needs("enabled"),
 			"ethtool":    ethtoolSchema(),
 			// nmstate writes both to disk before anything is proven
 			// (hack/adr/0012).
@@ -77,9 +78,9 @@ func ipSchema(family Family, without ...string) *schema {
 			all(aText, "valid-life-time", "preferred-life-time"),
 			each(alias("valid-life-time", of(aText)), "valid-left", "valid-lft"),
 			each(alias("preferred-life-time", of(aText)), "preferred-left", "preferred-lft"),
-			all(aScalar, "protocol"),
+			each(shaped(`^(lo|ra|kernel_ll|25[0-5]|2[0-4][0-9]|1?[0-9]{1,2}|0x[0-9a-fA-F]{1,2})$`, "lo, ra, kernel_ll or a whole number from 0 to 255"), "protocol"),
 			keys{"mptcp-flags": mptcpFlags()},
-		))},
+		).needs("ip", "prefix-length"))},
 	)
 	for _, key := range without {
 		delete(table, key)
@@ -101,7 +102,7 @@ func ieee8021xSchema() *schema {
 // typeKeys are the sections that an interface of each type has beside the
 // base. A type that is not here is not known.
 func typeKeys() map[string]keys {
-	ethernet := keys{"ethernet": ethernetSchema(), "veth": keyed(all(aText, "peer"))}
+	ethernet := keys{"ethernet": ethernetSchema(), "veth": keyed(all(aText, "peer")).needs("peer")}
 	macVLAN := macVLANSchema()
 	types := map[string]keys{
 		"bond":          {"link-aggregation": bondSchema(), "bond": alias("link-aggregation", bondSchema())},
@@ -119,7 +120,7 @@ func typeKeys() map[string]keys {
 		"mac-vtap":      {"mac-vtap": macVLAN},
 		"macsec":        {"macsec": macsecSchema()},
 		"ovs-bridge":    {"bridge": ovsBridgeSchema()},
-		"ovs-interface": {"patch": keyed(all(aText, "peer")), "dpdk": dpdkSchema()},
+		"ovs-interface": {"patch": keyed(all(aText, "peer")).needs("peer"), "dpdk": dpdkSchema()},
 		"vlan":          {"vlan": vlanSchema()},
 		"vrf":           {"vrf": vrfSchema()},
 		"vxlan":         {"vxlan": vxlanSchema()},

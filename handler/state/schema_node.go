@@ -14,7 +14,7 @@ func stateKeys() keys {
 		"ovn": keyed(keys{"bridge-mappings": listOf(keyed(
 			all(aWord, "localnet", "bridge"),
 			keys{"state": choice("present", "absent")},
-		))}),
+		).needs("localnet"))}),
 	})
 }
 

@@ -4,7 +4,7 @@ package state
 const mostVLAN = 4094
 
 func vlanSchema() *schema {
-	qos := listOf(keyed(all(aWhole, "from", "to")))
+	qos := listOf(keyed(all(aWhole, "from", "to")).needs("from", "to"))
 	return keyed(
 		all(aText, "base-iface"),
 		each(between(0, mostVLAN), "id"),
@@ -15,7 +15,7 @@ func vlanSchema() *schema {
 			"ingress-qos-map":       qos,
 			"egress-qos-map":        qos,
 		},
-	)
+	).needs("id")
 }
 
 func vxlanSchema() *schema {
@@ -25,7 +25,7 @@ func vxlanSchema() *schema {
 		each(between(0, 65535), "destination-port"),
 		all(aFlag, "learning"),
 		all(anIP, "local", "remote"),
-	)
+	).needs("id")
 }
 
 func macVLANSchema() *schema {
@@ -33,7 +33,7 @@ func macVLANSchema() *schema {
 		all(aText, "base-iface"),
 		all(aBool, "promiscuous"),
 		keys{"accept-all-mac": alias("promiscuous", of(aBool)), "mode": choice("vepa", "bridge", "private", "passthru", "source", "unknown")},
-	)
+	).needs("base-iface", "mode")
 }
 
 func ipvlanSchema() *schema {
@@ -53,14 +53,15 @@ func macsecSchema() *schema {
 			"validation": choice("disabled", "check", "strict"),
 			"offload":    choice("off", "phy", "mac"),
 		},
-	)
+	).needs("base-iface", "encrypt", "port", "validation", "send-sci")
 }
 
 func ipTunnelSchema() *schema {
 	return keyed(
 		all(aText, "base-iface"),
 		all(anIP, "local", "remote"),
-		all(aNumber, "ttl", "tos", "flow-label", "encap-limit", "fwmark"),
+		all(aNumber, "flow-label", "fwmark"),
+		small(255, "ttl", "tos", "encap-limit"),
 		all(aFlag, "pmtu-disc"),
 		keys{
 			"mode": choice("ipip", "sit", "ip6ip6", "ipip6", "unknown"),
@@ -79,13 +80,13 @@ func libreswanSchema() *schema {
 			"psk", "ikelifetime", "salifetime", "ike", "esp", "dpdaction", "authby", "rightsubnet", "rightsubnets",
 			"leftsubnet", "leftsubnets", "leftsendcert", "rightca", "leftprotoport", "rightprotoport",
 		),
-		all(aWhole, "dpddelay", "dpdtimeout"),
-		all(aScalar, "ipsec-interface"),
+		large(aWhole, "dpddelay", "dpdtimeout"),
+		each(shaped(`^(yes|no|[0-9]{1,9})$`, "yes, no or a whole number, in quotes"), "ipsec-interface"),
 		all(aFlag, "nm-auto-defaults", "leftmodecfgclient", "require-id-on-certificate"),
 		keys{
 			"type":             choice("tunnel", "transport"),
 			"hostaddrfamily":   choice("ipv4", "ipv6"),
 			"clientaddrfamily": choice("ipv4", "ipv6"),
 		},
-	)
+	).needs("right")
 }
