@@ -135,15 +135,16 @@ func excepted(ours error) bool {
 // exceptions are what a mistake says, and why we make one of it.
 func exceptions() map[string]string {
 	return map[string]string{
-		"expected a whole number from":    "nmstate reads any number that fits its type; beyond these bounds the kernel or NetworkManager refuses it at apply",
-		"unknown key":                     "nmstate leaves some structs open, and a misspelt key would do nothing",
-		"expected keys and values, found": "nmstate takes a column of ovs-db that is no map for an empty one, which takes every key away; and serde reads a list as a struct, field by field, which nobody means",
-		"expected one value, found":       "nmstate drops such a value of ovs-db in silence",
-		"expected a network":              "nmstate reads it at apply, and refuses it then",
-		"unknown interface type":          "nmstate takes a misspelt type for one that it does not know, and looks for the interface",
-		"name is missing":                 "nmstate takes an empty name, and finds no such interface",
-		"localnet is missing":             "YAML's null is the text null to nmstate",
-		"there is nothing in this entry":  "YAML's null is the text null to nmstate",
+		"expected a whole number from":       "nmstate reads any number that fits its type; beyond these bounds the kernel or NetworkManager refuses it at apply",
+		"unknown key":                        "nmstate leaves some structs open, and a misspelt key would do nothing",
+		"expected keys and values, found":    "nmstate takes a column of ovs-db that is no map for an empty one, which takes every key away; and serde reads a list as a struct, field by field, which nobody means",
+		"expected one value, found":          "nmstate drops such a value of ovs-db in silence",
+		"expected a network":                 "nmstate reads it at apply, and refuses it then",
+		"unknown interface type":             "nmstate takes a misspelt type for one that it does not know, and looks for the interface",
+		"name is missing":                    "nmstate takes an empty name, and finds no such interface",
+		"localnet is missing":                "YAML's null is the text null to nmstate",
+		"expected yes, no or a whole number": "a number of more than nine digits is the name of no ipsec interface",
+		"there is nothing in this entry":     "YAML's null is the text null to nmstate",
 	}
 }
 

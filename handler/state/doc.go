@@ -16,6 +16,9 @@
 //	what a node shows ─────Parse──────► current ─┼─Diff──► what a rollback left
 //	                                             └─Report──► currentState
 //
+// Canonical is the one form that a desired document has once it was read: whatever
+// compares, merges or applies documents is given that.
+//
 // Files: schema_*.go are tables of what nmstate accepts, desired.go checks a
 // document against them; missing_*.go compare by meaning, as strictly as
 // nmstate's own verification; value.go and normal.go hold the spellings that

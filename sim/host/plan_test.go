@@ -19,7 +19,7 @@ func TestWhatNmstateRefusesChangesNothing(t *testing.T) {
 		"a port that is not there":            {"interfaces: [{name: br9, type: linux-bridge, state: up, bridge: {port: [{name: eth9}]}}]", "holding unknown port eth9"},
 		"a controller that is not there":      {"interfaces: [{name: eth1, type: ethernet, state: up, controller: br9}]", "desired controller br9 not found"},
 		"a circle":                            {"interfaces: [{name: br8, type: linux-bridge, bridge: {port: [{name: br9}]}}, {name: br9, type: linux-bridge, bridge: {port: [{name: br8}]}}]", "circle"},
-		"a type that is not modelled":         {"interfaces: [{name: x, type: macsec, state: up, macsec: {base-iface: eth1, mka-cak: aa, mka-ckn: bb, encrypt: true}}]", "macsec"},
+		"a type that is not modelled":         {"interfaces: [{name: x, type: macsec, state: up, macsec: {base-iface: eth1, mka-cak: aa, mka-ckn: bb, encrypt: true, port: 1, validation: strict, send-sci: true}}]", "macsec"},
 		"an MTU that the driver does not do":  {"interfaces: [{name: eth1, type: ethernet, state: up, mtu: 9001}]", "bigger than maximum allowed MTU 9000"},
 		"an MTU that IPv6 does not do":        {"interfaces: [{name: eth1, type: ethernet, state: up, mtu: 1200, ipv6: {enabled: true}}]", "MTU should be >= 1280"},
 		"a route by an interface that is not": {"routes: {config: [{destination: 10.0.0.0/8, next-hop-interface: eth9, next-hop-address: 192.0.2.1}]}", "next hop interface eth9 not found"},
