@@ -39,6 +39,9 @@ func Lines(kind string, answer []byte) ([]string, error) {
 	}
 	var lines []string
 	for _, o := range objects {
+		if isVRF(o) {
+			delete(o, "address") // random each time that it is made
+		}
 		text, err := json.Marshal(steady(o))
 		if err != nil {
 			return nil, fmt.Errorf("writing the answer of ip: %w", err)
@@ -49,6 +52,12 @@ func Lines(kind string, answer []byte) ([]string, error) {
 	}
 	slices.Sort(lines)
 	return lines, nil
+}
+
+// isVRF tells a VRF among links and addresses: ip tells the type of the former only.
+func isVRF(o map[string]any) bool {
+	flags, _ := o["flags"].([]any)
+	return slices.Contains(flags, any("MASTER")) && slices.Contains(flags, any("NOARP"))
 }
 
 // Settling tells whether one of the lines has an address that the kernel still

@@ -26,6 +26,18 @@ func TestLinesLeaveOutWhatChangesByItself(t *testing.T) {
 	}
 }
 
+// The kernel gives each VRF a random address, and nobody can say another.
+func TestAVRFIsTheSameUnderAnotherAddress(t *testing.T) {
+	lines, err := Lines("link", []byte(`[{"ifname":"vrf1","flags":["NOARP","MASTER"],"address":"a"},{"ifname":"bond1","flags":["MASTER"],"address":"b"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`link {"address":"b","flags":["MASTER"],"ifname":"bond1"}`, `link {"flags":["MASTER","NOARP"],"ifname":"vrf1"}`}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAnAnswerThatIsEmptyIsNoLine(t *testing.T) {
 	if lines, err := Lines("rule", []byte("\n")); err != nil || lines != nil {
 		t.Errorf("%q, %v", lines, err)

@@ -15,7 +15,7 @@ import (
 
 // request is one line of JSON to a process of the lab; the answer is one line.
 type request struct {
-	Verb   string `json:"verb"` // wait, status, start, stop, kill, restart, api, freeze, or an order (place.go)
+	Verb   string `json:"verb"` // wait, status, start, stop, kill, restart, pause, resume, api, gateway, freeze, or an order (place.go)
 	Target string `json:"target,omitempty"`
 
 	// Of orders:

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/vishvananda/netlink"
@@ -101,6 +102,11 @@ func (f *fabric) answer(ctx context.Context, req request) response {
 		return response{}
 	case "api":
 		if err := f.proxy.set(ctx, f.gateways(), req.Target); err != nil {
+			return response{Error: err.Error()}
+		}
+		return response{}
+	case "gateway":
+		if err := f.gateway(req.Target, slices.Equal(req.Args, []string{"on"})); err != nil {
 			return response{Error: err.Error()}
 		}
 		return response{}

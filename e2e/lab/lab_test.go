@@ -192,6 +192,36 @@ func wantAddress(t *testing.T, n *Node, prefix string) {
 	})
 }
 
+// testSilence: the way to the gateway itself is as before.
+func testSilence(t *testing.T, l *Lab, n *Node) {
+	t.Helper()
+	for what, ask := range map[string][]string{
+		"ping": {"ping", "-c", "1", "-W", "1", n.Gateway()}, "dns": {"timeout", "1", "getent", "ahostsv4", "peer.lab.example"},
+	} {
+		if err := l.Gateway(t.Context(), what, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Exec(t.Context(), ask...); err == nil {
+			t.Errorf("%s: it is answered", what)
+		}
+		conn, err := n.Dial(t.Context(), "tcp", n.Gateway()+":80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+		if err := l.Gateway(t.Context(), what, true); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, what, func() error {
+			_, err := n.Exec(t.Context(), ask...)
+			return err
+		})
+	}
+	if err := l.Gateway(t.Context(), "smtp", false); err == nil || !strings.Contains(err.Error(), `"smtp" is neither ping nor dns`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func testFaults(t *testing.T, l *Lab) {
 	t.Helper()
 	n := mustNode(t, l, "static")
@@ -224,6 +254,19 @@ func testFaults(t *testing.T, l *Lab) {
 		}
 		if err := n.Plug(t.Context(), "eth1"); err != nil {
 			t.Fatal(err)
+		}
+		wantKernel(t, n, before)
+	})
+	t.Run("a gateway may be silent to pings, or as a name server", func(t *testing.T) { testSilence(t, l, n) })
+	t.Run("NetworkManager that is paused does nothing, and goes on as before", func(t *testing.T) {
+		for _, verb := range []string{"pause", "resume", "pause", "stop", "start"} {
+			if err := n.NM(t.Context(), verb); err != nil {
+				t.Fatal(err)
+			}
+			asked, err := n.Exec(t.Context(), "timeout", "1", "nmcli", "-t", "-f", "RUNNING", "general")
+			if verb == "pause" && err == nil {
+				t.Errorf("it answers: %s", asked)
+			}
 		}
 		wantKernel(t, n, before)
 	})

@@ -141,7 +141,8 @@ func (n *Node) Dial(ctx context.Context, network, address string) (net.Conn, err
 }
 
 // NM carries out start, stop, restart or kill (-9) of the node's NetworkManager.
-// Start and restart return when it has finished its start-up.
+// Start and restart return when it has finished its start-up. One that is paused
+// (SIGSTOP) is there and does nothing until it is resumed.
 func (n *Node) NM(ctx context.Context, verb string) error { return n.unit(ctx, verb, "nm") }
 
 // Handler carries out start, stop, restart, kill or halt (both -9) of the node's handler.
@@ -170,9 +171,9 @@ func (n *Node) SetHandlerArgs(args ...string) error {
 
 func (n *Node) unit(ctx context.Context, verb, unit string) error {
 	switch verb {
-	case "start", "stop", "restart", "kill", "halt":
+	case "start", "stop", "restart", "kill", "halt", "pause", "resume":
 	default:
-		return fmt.Errorf("%q is none of start, stop, restart, kill, halt", verb)
+		return fmt.Errorf("%q is none of start, stop, restart, kill, halt, pause, resume", verb)
 	}
 	if _, err := n.lab.ask(ctx, n.dir(), request{Verb: verb, Target: unit}); err != nil {
 		return fmt.Errorf("%s: %s of %s: %w", n.Name, verb, unit, err)

@@ -122,7 +122,7 @@ func (n nicPlan) profile() string {
 }
 
 // settings are those of a link's type. What would get a random MAC address, or
-// that of some port, gets one that is the same in each run.
+// that of some port, gets one that is the same in each run; NetworkManager sets none on a VRF.
 func (n nicPlan) settings(kind string) []string {
 	l := n.Link
 	lines := []string{"[" + kind + "]"}
@@ -151,7 +151,7 @@ func (n nicPlan) settings(kind string) []string {
 		add("peer", l.Peer)
 	}
 	lines = append(lines, "")
-	if !slices.Contains([]string{"vlan", "ipvlan"}, l.Type) {
+	if !slices.Contains([]string{"vlan", "ipvlan", "vrf"}, l.Type) {
 		lines = append(lines, "[ethernet]", "cloned-mac-address="+n.MAC, "")
 	}
 	return lines

@@ -214,7 +214,8 @@ func (s *supervisor) stop(ctx context.Context, name string, sig syscall.Signal, 
 	u.wanted = wanted
 	pid, ended := u.pid, u.ended
 	if pid != 0 {
-		err = syscall.Kill(pid, sig)
+		// One that is paused has to wake up for it.
+		err = errors.Join(syscall.Kill(pid, sig), syscall.Kill(pid, syscall.SIGCONT))
 	}
 	s.mu.Unlock()
 	if pid == 0 || err != nil {
@@ -226,6 +227,20 @@ func (s *supervisor) stop(ctx context.Context, name string, sig syscall.Signal, 
 	case <-ctx.Done():
 		return fmt.Errorf("%s has not ended: %w", name, ctx.Err())
 	}
+}
+
+// signal is for what does not end a unit.
+func (s *supervisor) signal(name string, sig syscall.Signal) error {
+	u, err := s.unit(name)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u.pid == 0 {
+		return fmt.Errorf("%s does not run", name)
+	}
+	return syscall.Kill(u.pid, sig)
 }
 
 func (s *supervisor) status() []UnitStatus {
@@ -264,6 +279,10 @@ func (s *supervisor) answer(ctx context.Context, req request) response {
 		err = s.stop(ctx, req.Target, syscall.SIGKILL, true)
 	case "halt":
 		err = s.stop(ctx, req.Target, syscall.SIGKILL, false)
+	case "pause":
+		err = s.signal(req.Target, syscall.SIGSTOP)
+	case "resume":
+		err = s.signal(req.Target, syscall.SIGCONT)
 	case "restart":
 		if err = s.stop(ctx, req.Target, syscall.SIGTERM, false); err == nil {
 			err = s.start(ctx, req.Target)

@@ -16,19 +16,26 @@ import (
 
 var errOnlySim = errors.New("the lab cannot do this; say \"only sim: REASON\" in the scenario")
 
-// Cut takes the API server out of every node's reach.
+// Cut takes the API server out of every node's reach, or has all gateways fall
+// silent. One of several nodes cannot be cut off alone.
 func (l *Lab) Cut(ctx context.Context, what, node string) error {
-	if what != "api" || node != "" {
+	if node != "" && len(l.cluster.Nodes()) > 1 {
 		return errOnlySim
 	}
 	l.cut = true
+	switch what {
+	case "gateway":
+		return l.cluster.Gateway(ctx, "ping", false)
+	case "dns":
+		return l.cluster.Gateway(ctx, "dns", false)
+	}
 	return l.cluster.CutAPI(ctx)
 }
 
-// Heal takes it back.
+// Heal takes all of it back.
 func (l *Lab) Heal(ctx context.Context) error {
 	l.cut = false
-	return l.cluster.ConnectAPI(ctx)
+	return errors.Join(l.cluster.ConnectAPI(ctx), l.cluster.Gateway(ctx, "ping", true), l.cluster.Gateway(ctx, "dns", true))
 }
 
 // Ready is said in the place of a kubelet, which the lab's nodes do not have.

@@ -128,6 +128,9 @@ func (a *apply) change(ctx context.Context, d *plan) error {
 	if err := a.ended(); err != nil {
 		return err
 	}
+	if err := h.refusedServers(d); err != nil {
+		return err
+	}
 	if err := a.adopt(ctx, d); err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package host
 
-import "slices"
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+)
 
 // NameServers are those that the host asks, in their order: the global ones
 // hide those of profiles and leases.
@@ -72,4 +76,25 @@ func anys(items []string) []any {
 		found = append(found, item)
 	}
 	return found
+}
+
+// refusedServers is why NetworkManager does not take a profile. nmstate leaves name
+// servers in it unless the state says its own, and a family that is disabled may
+// have none (seen on the lab, with 1.52). A port has neither.
+func (h *Host) refusedServers(d *plan) error {
+	if h.settings.dns != nil || d.settings.dns != nil {
+		return nil
+	}
+	for _, p := range d.activate {
+		if !p.up() || p.controller() != "" {
+			continue
+		}
+		for _, server := range p.dns {
+			a, err := netip.ParseAddr(server)
+			if err == nil && !p.enabled(familyOf(a)) {
+				return fmt.Errorf("InvalidArgument: Connection(InvalidProperty):%s.dns: this property is not allowed for 'method=disabled'", familyOf(a))
+			}
+		}
+	}
+	return nil
 }

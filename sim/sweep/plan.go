@@ -67,7 +67,7 @@ func Singles(recordings []*Recording) (jobs []Job, left int) {
 
 // Share keeps all runs of the scenarios that are chosen, and of the others one in so
 // many, beginning with number from: so many starts that follow one another
-// have all of them.
+// have all of them, but for those of the lives, of which there are eight times as many.
 func Share(jobs []Job, one int, from uint64) []Job {
 	chosen, others := Chosen(), 0
 	return slices.DeleteFunc(jobs, func(j Job) bool {
@@ -75,9 +75,20 @@ func Share(jobs []Job, one int, from uint64) []Job {
 			return false
 		}
 		others++
-		return (uint64(others)+from)%uint64(one) != 0 //nolint:gosec // They are small.
+		share := one
+		if strings.HasPrefix(j.Recording.Scenario.Name, lives) {
+			share *= shareOfLives
+		}
+		return (uint64(others)+from)%uint64(share) != 0 //nolint:gosec // They are small.
 	})
 }
+
+// lives are scenarios of six applies each that differ in the type of the link:
+// their runs would be half of all, so one in eight of them is taken.
+const (
+	lives        = "the-life-of-"
+	shareOfLives = 8
+)
 
 // near is how far apart most of the two faults of a pair are, in calls: in the time in
 // which the first one is being dealt with.

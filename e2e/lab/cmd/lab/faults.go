@@ -15,9 +15,9 @@ import (
 )
 
 func newUnit(w *where, name, what string, do func(*lab.Node, context.Context, string) error) *cobra.Command {
-	return w.verb([]string{"start", "stop", "restart", "kill", "halt"}, do, &cobra.Command{
-		Use:     name + " NODE start|stop|restart|kill|halt",
-		Short:   "Start, stop, restart, kill -9 or halt (kill -9, and it stays away) " + what + " of a node",
+	return w.verb([]string{"start", "stop", "restart", "kill", "halt", "pause", "resume"}, do, &cobra.Command{
+		Use:     name + " NODE start|stop|restart|kill|halt|pause|resume",
+		Short:   "Start, stop, restart, kill -9, halt (kill -9, and it stays away), pause or resume (SIGSTOP, SIGCONT) " + what + " of a node",
 		Example: "  lab " + name + " node1 kill",
 	})
 }
@@ -126,6 +126,31 @@ func newAPI(w *where) *cobra.Command {
 				return fmt.Errorf("%q is none of %s", args[0], strings.Join(verbs, ", "))
 			}
 			return l.APIServer(cmd.Context(), args[0])
+		},
+	}
+}
+
+func newGateway(w *where) *cobra.Command {
+	words := []string{"ping", "dns", "on", "off"}
+	return &cobra.Command{
+		Use:   "gateway ping|dns off|on",
+		Short: "Have all gateways fall silent: to pings, or as name servers (with DHCP)",
+		Long: `Have all gateways fall silent: to pings, or as name servers.
+
+The nodes' way to the API server is through the gateway and stays as it is. With
+dns, no DHCP and no router advertisement is answered either.`,
+		Example:   "  lab gateway ping off\n  lab gateway ping on",
+		Args:      cobra.ExactArgs(2),
+		ValidArgs: words,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[1] != "on" && args[1] != "off" {
+				return fmt.Errorf("%q is neither on nor off", args[1])
+			}
+			l, err := lab.Open(w.root, w.name)
+			if err != nil {
+				return err
+			}
+			return l.Gateway(cmd.Context(), args[0], args[1] == "on")
 		},
 	}
 }
