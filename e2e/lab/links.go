@@ -76,6 +76,15 @@ func (n NodeSpec) way() NICSpec {
 	return n.NICs[0]
 }
 
+// interfaces are NICs and links.
+func (n NodeSpec) interfaces() []NICSpec {
+	all := slices.Clone(n.NICs)
+	for _, l := range n.Links {
+		all = append(all, l.NICSpec)
+	}
+	return all
+}
+
 func (n NICSpec) addressed() bool { return n.Address != "" && n.Address != "none" }
 
 // controller is the link that an interface is a port of, if there is one.

@@ -220,6 +220,27 @@ func TestGraphShowsSwitchesAndWhatIsInThem(t *testing.T) {
 	}
 }
 
+func TestGraphShowsWhatIsOnANode(t *testing.T) {
+	topology, err := LoadTopology("topologies/vlan-over-bond.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `switch trunk
+├─ gateway 198.51.100.1/24
+├─ node eth0
+└─ node eth1
+switch lan, VLAN 100 of trunk
+├─ gateway 192.0.2.1/24 (DNS)
+└─ node bond0.100 192.0.2.11/24
+node node
+├─ bond0 bond active-backup on eth0, eth1
+└─ bond0.100 vlan 100 on bond0 192.0.2.11/24
+`
+	if diff := cmp.Diff(want, Graph(topology)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTheTopologiesOfTheDocumentationAreCorrect(t *testing.T) {
 	names, err := filepath.Glob("../../docs/examples/local-*.yaml")
 	if err != nil || len(names) == 0 {

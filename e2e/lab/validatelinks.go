@@ -94,11 +94,7 @@ func (c *check) stands(path string, n NodeSpec, l LinkSpec, there []string, take
 }
 
 func (n NodeSpec) hasAddress(name string) bool {
-	all := slices.Clone(n.NICs)
-	for _, l := range n.Links {
-		all = append(all, l.NICSpec)
-	}
-	return slices.ContainsFunc(all, func(nic NICSpec) bool {
+	return slices.ContainsFunc(n.interfaces(), func(nic NICSpec) bool {
 		return nic.Name == name && (nic.addressed() || nic.Address6 != "" && nic.Address6 != "none")
 	})
 }
