@@ -149,7 +149,8 @@ stop() {
 		kill "$pid"
 		deadline=$((SECONDS + stop_seconds))
 		while kill -0 "$pid" 2>/dev/null; do
-			[ $SECONDS -lt $deadline ] || { kill -KILL "$pid" && break; }
+			[ $SECONDS -lt $deadline ] || kill -KILL "$pid" || true
+			[ $SECONDS -lt $((deadline + stop_seconds)) ] || die "ours does not end: process $pid"
 			sleep 0.2
 		done
 		say "ours is stopped"

@@ -44,6 +44,7 @@ nics=2
 mode=distributed
 api_port=0
 ready_seconds=300
+down_seconds=${KIND_DOWN_SECONDS:-120}
 network=kind # kind's own name for the nodes' network.
 
 say() { echo "kind: $*" >&2; }
@@ -121,8 +122,19 @@ only_one() {
 	die "this checkout has cluster ${other%-fabric} already: kind/kind.sh down --name ${other%-fabric}, or another checkout for $cluster"
 }
 
-# owner prints which checkout made the cluster, or nothing.
-owner() { docker inspect -f "{{ index .Config.Labels \"$label\" }}" "$fabric" 2>/dev/null || true; }
+# owner prints which checkout made the cluster, or nothing. It fails where docker does
+# not say: that is no word for nobody.
+owner() {
+	local said
+	if said=$(docker inspect -f "{{ index .Config.Labels \"$label\" }}" "$fabric" 2>&1); then
+		echo "$said"
+		return
+	fi
+	case ${said,,} in
+	"" | *"no such"*) ;;
+	*) say "$said" && return 1 ;;
+	esac
+}
 
 ready() { [ -e "$out/env" ] && kubectl get --raw /readyz --request-timeout=5s >/dev/null 2>&1; }
 
@@ -138,7 +150,8 @@ up() {
 	trap ended EXIT
 	docker_host start
 	programs
-	case $(owner) in
+	whose=$(owner) || die "docker does not say whose cluster $cluster is; try again"
+	case $whose in
 	"$root")
 		if ready && [ "$(nodes | wc -l)" = $((workers + 1)) ]; then
 			say "cluster $cluster stands already"
@@ -147,13 +160,13 @@ up() {
 			return
 		fi
 		say "cluster $cluster was left unfinished, or is of another size: it is made anew"
-		take_down
+		take_down || exit 1
 		;;
 	"")
 		made=$(nodes)
 		[ -z "$made" ] || die "a cluster $cluster stands that this checkout did not make: kind delete cluster --name $cluster, or take another --name"
 		;;
-	*) die "cluster $cluster is that of the checkout $(owner): kind/kind.sh down there, or take another --name" ;;
+	*) die "cluster $cluster is that of the checkout $whose: kind/kind.sh down there, or take another --name" ;;
 	esac
 	only_one
 	port_is_free
@@ -170,7 +183,7 @@ ended() {
 	[ "$status" -lt 128 ] || say "interrupted"
 	if [ "$began" = 1 ]; then
 		say "taking away what was begun"
-		take_down
+		take_down || true
 	fi
 	[ "$status" = 0 ] || kind/docker.sh stop 8>&- || true
 	exit "$status"
@@ -221,22 +234,49 @@ down() {
 		return
 	fi
 	programs
-	case $(owner) in
-	"$root") take_down && say "cluster $cluster is gone" ;;
+	whose=$(owner) || die "docker does not say whose cluster $cluster is; try again"
+	case $whose in
+	"$root")
+		take_down || exit 1
+		say "cluster $cluster is gone"
+		;;
 	"") say "this checkout made no cluster $cluster" ;;
-	*) die "cluster $cluster is that of the checkout $(owner): kind/kind.sh down there" ;;
+	*) die "cluster $cluster is that of the checkout $whose: kind/kind.sh down there" ;;
 	esac
 	kind/docker.sh stop 8>&-
 }
 
 # take_down removes the cluster, and the fabric last: it is the sign that there
-# is something of ours.
+# is something of ours. What is still there after a while it names, and fails.
 take_down() {
+	local deadline=$((SECONDS + down_seconds)) left again=
 	rm -f "$out/env" "$out/kubeconfig"
-	kind delete cluster --name "$cluster" -q 8>&- 2>>"$out/create.log" || true
-	[ -n "$(nodes)" ] || docker rm -f -v "$fabric" >/dev/null 2>&1 || true
-	# Refused while somebody else's cluster is in it.
-	docker network rm "$network" >/dev/null 2>&1 || true
+	timeout "$down_seconds" kind delete cluster --name "$cluster" -q 8>&- 2>>"$out/create.log" || true
+	while left=$(left_over) && [ -n "$left" ]; do
+		[ -z "$again" ] || [ $SECONDS -lt $deadline ] || break
+		# A docker under load gives up on what it removes: it is asked again.
+		case $left in
+		"network "*) timeout 60 docker network rm "$network" ;;
+		"docker "*) sleep 1 ;;
+		*) timeout 60 docker rm -f -v $left ;;
+		esac >/dev/null 2>>"$out/create.log" || sleep 1
+		again=yes
+	done
+	[ -n "$left" ] || return 0
+	say "after $down_seconds s this is still there: $left; kind/kind.sh down tries again ($out/create.log has what docker said)"
+	return 1
+}
+
+# left_over prints what of the cluster is still there: its nodes, then the fabric, then
+# the network, unless somebody else's cluster is in it.
+left_over() {
+	local left
+	if ! left=$(nodes) || { [ -z "$left" ] && ! left=$(docker ps -a --filter "name=^/?$fabric\$" --format '{{.Names}}'); }; then
+		left="docker does not answer"
+	elif [ -z "$left" ] && [ "$(docker network inspect -f '{{ len .Containers }}' "$network" 2>/dev/null)" = 0 ]; then
+		left="network $network"
+	fi
+	paste -sd ' ' <<<"$left"
 }
 
 write_env() {

@@ -248,7 +248,12 @@ esac
 `)
 	c.program("docker", `case $1 in
 inspect) exit 1;;
-ps) [ ! -e `+c.root+`/half ] || echo nmstate-control-plane;;
+run) touch `+c.root+`/fabric;;
+rm) rm -f `+c.root+`/fabric;;
+ps) case "$*" in
+	*nmstate-fabric*) [ ! -e `+c.root+`/fabric ] || echo nmstate-fabric;;
+	*) [ ! -e `+c.root+`/half ] || echo nmstate-control-plane;;
+	esac;;
 esac
 `)
 	c.write("kind/image.sh", "#!/bin/sh\necho node:test\n")
