@@ -3,6 +3,7 @@ package kind
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,20 +17,24 @@ import (
 
 const (
 	collector  = "e2e-collector"
+	looker     = "e2e-looker"
 	handlerAt  = 9681
 	controlsAt = 8443
 )
 
-// ofCollector are the account that reads metrics and its right to.
+// ofCollector are the accounts that read metrics and nodes' states, and their rights to.
 func ofCollector() []client.Object {
-	return []client.Object{
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: collector}},
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: collector},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nmstate-metrics-reader"},
-			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: collector}},
-		},
+	may := func(account, role string) []client.Object {
+		return []client.Object{
+			&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: account}},
+			&rbacv1.ClusterRoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: account},
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+				Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: account}},
+			},
+		}
 	}
+	return slices.Concat(may(collector, "nmstate-metrics-reader"), may(looker, "nmstate-state-reader"))
 }
 
 func metrics() {
@@ -91,8 +96,12 @@ func (c *cluster) token(ctx context.Context, namespace, account string) string {
 // scrape asks for metrics from the control-plane node, which reaches nodes and
 // pods alike.
 func (c *cluster) scrape(ctx context.Context, endpoint, token string) (string, error) {
+	return c.ask(ctx, endpoint, "/metrics", token)
+}
+
+func (c *cluster) ask(ctx context.Context, endpoint, path, token string) (string, error) {
 	return c.control.try(ctx, "kubectl", "--kubeconfig", "/dev/null", "--server", "https://"+endpoint,
-		"--insecure-skip-tls-verify", "--token", token, "get", "--raw", "/metrics")
+		"--insecure-skip-tls-verify", "--token", token, "get", "--raw", path)
 }
 
 // requests are those to the API server that each node's handler has made since

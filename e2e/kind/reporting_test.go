@@ -2,11 +2,13 @@ package kind
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -65,6 +67,8 @@ func reporting() {
 		}
 	}, SpecTimeout(specTimeout))
 
+	wholeState()
+
 	It("what somebody changes on a node", func(ctx SpecContext) {
 		w := k.workers[0]
 		w.mustRun(ctx, "ip", "link", "add", "e2e-hand", "type", "bridge")
@@ -99,6 +103,35 @@ func reporting() {
 			Expect(k.kubectl(ctx, "get", "nodenetworkconfigurationpolicies."+version+".nmstate.io")).To(ContainSubstring("columns"))
 		}
 		k.awaitEvents(ctx, "columns", "Configured")
+	}, SpecTimeout(specTimeout))
+}
+
+func wholeState() {
+	It("the whole state, in the handler's pod, and on its port to who may read it", func(ctx SpecContext) {
+		w := k.workers[0]
+		names := func(report string) []string {
+			var whole struct {
+				Interfaces []struct{ Name string }
+			}
+			ExpectWithOffset(1, yaml.Unmarshal([]byte(report), &whole)).To(Succeed())
+			var names []string
+			for _, one := range whole.Interfaces {
+				names = append(names, one.Name)
+			}
+			return names
+		}
+		kernel := ContainElements("lo", "eth0", "eth1")
+		pod := k.awaitHandler(ctx, w, "")
+		Expect(names(k.kubectl(ctx, "-n", namespace, "exec", pod.Name, "--", "handler", "state"))).To(kernel)
+
+		endpoint := fmt.Sprintf("%s:%d", w.address(ctx), handlerAt)
+		report, err := k.ask(ctx, endpoint, "/state", k.token(ctx, "default", looker))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(names(report)).To(kernel)
+		_, err = k.ask(ctx, endpoint, "/state", k.token(ctx, "default", collector))
+		Expect(err).To(MatchError(ContainSubstring("Forbidden")), "metrics may be read, the state not")
+		_, err = k.ask(ctx, endpoint, "/state", "made.up")
+		Expect(err).To(MatchError(ContainSubstring("You must be logged in to the server")))
 	}, SpecTimeout(specTimeout))
 }
 
