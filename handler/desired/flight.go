@@ -22,9 +22,10 @@ func (t *turn) flights() []v1.Source {
 }
 
 // done tells whether the state handler has finished with the spec as it is:
-// committed it, or failed and said so.
+// committed it, or failed and said so. A generation that the spec never had is no
+// word about this one: believed, it would have every change given up as soon as written.
 func (t *turn) done() bool {
-	return t.in.State.Status.ObservedGeneration >= t.in.State.Generation || t.ended()
+	return t.in.State.Status.ObservedGeneration == t.in.State.Generation || t.ended()
 }
 
 // ended tells whether the reported transaction is that of the spec as it is,

@@ -67,7 +67,7 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 // StartHandler starts the node's handler, unless it runs, or the kubelet has not
 // reached the API server since the boot.
 func (n *Node) StartHandler() {
-	if n.handler != nil || n.removed || n.bare || !n.admitted || !n.Host.On() {
+	if n.handler != nil || n.removed || n.bare || n.taken || !n.admitted || !n.Host.On() {
 		return
 	}
 	cl := n.cluster
@@ -163,6 +163,12 @@ func (n *Node) KillHandler() {
 // HoldHandler ends the handler and keeps it away until StartHandler.
 func (n *Node) HoldHandler() {
 	n.held = true
+	n.KillHandler()
+}
+
+// TakeOver ends the handler for good: somebody else has the node.
+func (n *Node) TakeOver() {
+	n.taken = true
 	n.KillHandler()
 }
 

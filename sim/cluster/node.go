@@ -48,6 +48,8 @@ type Node struct {
 	removed bool
 	// bare: nothing ever starts a handler.
 	bare bool
+	// taken: somebody has taken it over, and its handler never comes back.
+	taken bool
 	// sick: its kubelet says that it is not Ready.
 	sick bool
 }

@@ -43,6 +43,9 @@ func (n *Node) HasPod() bool { return n.admitted }
 // IsBare tells whether no handler ever runs on the node.
 func (n *Node) IsBare() bool { return n.bare }
 
+// IsTaken tells whether somebody has taken the node over.
+func (n *Node) IsTaken() bool { return n.taken }
+
 // newPod is a kubelet that has no pod of the handler: it is told of one by the API
 // server only, so until it has reached that the node has no handler, whatever
 // state it is in.

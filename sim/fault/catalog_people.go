@@ -36,6 +36,12 @@ func peopleKinds() []Kind {
 			end:   func(e Effects, f Fault, _ *rand.Rand) { e.Manage(f.Target, true) },
 		},
 		{
+			Name: "node-lies", Rare: true, On: OnNode, Least: 10 * time.Second, Most: 10 * time.Minute,
+			Doc:   "somebody has taken the node over, ends its handler for good, and writes what a handler may and what is not so",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.Lie(f.Target, true, r) },
+			end:   func(e Effects, f Fault, r *rand.Rand) { e.Lie(f.Target, false, r) },
+		},
+		{
 			Name: "edited-in-haste", Lean: true, On: OnNode, Least: 100 * time.Millisecond, Most: 2 * time.Minute,
 			Doc:   "the policy that the node applies is edited, and soon once more",
 			begin: func(e Effects, f Fault, r *rand.Rand) { e.EditAgain(f.Target, true, r) },

@@ -123,6 +123,9 @@ type People interface {
 	NodeReady(node string, ready bool)
 	// Manage sets whether a node is managed.
 	Manage(node string, managed bool)
+	// Lie takes a node over, whose handler never comes back, and has it tell lies until it
+	// ends; the last ones stay.
+	Lie(node string, on bool, r *rand.Rand)
 	// EditAgain edits a policy as EditPolicy does, and in the end the same one again.
 	EditAgain(node string, first bool, r *rand.Rand)
 	// RenamePolicy deletes that policy and makes it under another name.

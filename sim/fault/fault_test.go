@@ -61,6 +61,7 @@ func (n noted) EditAgain(node string, first bool, _ *rand.Rand) {
 func (n noted) RenamePolicy(node string, _ *rand.Rand)          { n.say("rename %s", node) }
 func (n noted) SwitchMode(node string, plan bool, _ *rand.Rand) { n.say("mode %s %t", node, plan) }
 func (n noted) MoveLabel(node string, away bool, _ *rand.Rand)  { n.say("label %s %t", node, away) }
+func (n noted) Lie(node string, on bool, _ *rand.Rand)          { n.say("lie %s %t", node, on) }
 func (n noted) WriteState(node string, _ *rand.Rand)            { n.say("write %s", node) }
 func (n noted) NodeReady(node string, ready bool)               { n.say("ready %s %t", node, ready) }
 

@@ -39,6 +39,8 @@ type Kind struct {
 	Never []txn.Phase
 	// Lean: it is drawn in lean runs only (Shape).
 	Lean bool
+	// Rare: a run has one at most, and few runs have it: it leaves less to look at.
+	Rare bool
 	// Args are what one is drawn from; empty for none.
 	Args []string
 

@@ -133,10 +133,14 @@ func Draw(shape Shape, stream func(name string) *rand.Rand) Plan {
 	var plan Plan
 	for _, kind := range Catalog() {
 		r := stream("fault/" + kind.Name)
-		if (kind.Lean && !shape.Lean || r.Float64() >= shape.Armed) && !slices.Contains(shape.Always, kind.Name) {
+		armed, most := shape.Armed, mostOfAKind
+		if kind.Rare {
+			armed, most = armed/4, 1
+		}
+		if (kind.Lean && !shape.Lean || r.Float64() >= armed) && !slices.Contains(shape.Always, kind.Name) {
 			continue
 		}
-		for range 1 + r.IntN(mostOfAKind) {
+		for range 1 + r.IntN(most) {
 			plan = append(plan, kind.draw(r, shape))
 		}
 	}
@@ -183,7 +187,7 @@ func together(plan Plan, shape Shape, r *rand.Rand) Plan {
 			first = append(first, f)
 		}
 	}
-	kinds := slices.DeleteFunc(Catalog(), func(k Kind) bool { return k.On == OnCluster || k.Name == "node-removed" })
+	kinds := slices.DeleteFunc(Catalog(), func(k Kind) bool { return k.On == OnCluster || k.Rare || k.Name == "node-removed" })
 	people := slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !slices.Contains(ByPeople(), k.Name) })
 	for range min(gatherings, len(first)) {
 		with := first[r.IntN(len(first))]

@@ -77,7 +77,7 @@ func (available) AtRest(f *Facts) error {
 // that is our doing, the rule reach says.
 func (f *Facts) lacks(e *v1.NodeNetworkConfigurationEnactment, node, name string) []state.Difference {
 	policy, nns := f.policy(name), f.state(node)
-	if policy == nil || nns == nil || !f.Has(node) || !isManaged(nns) || f.Open(node) || !f.Reaches(node, probe.APIServer) ||
+	if policy == nil || nns == nil || f.IsTaken(node) || !f.Has(node) || !isManaged(nns) || f.Open(node) || !f.Reaches(node, probe.APIServer) ||
 		!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) || e.Status.PolicyGeneration != policy.Generation {
 		return nil
 	}

@@ -41,7 +41,10 @@ func (f *Facts) pending() []string {
 	var lines []string
 	say := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
 	for _, node := range f.Nodes() {
-		if !f.Has(node) {
+		switch {
+		case f.IsTaken(node):
+			continue
+		case !f.Has(node):
 			say("node %s is off", node)
 			continue
 		}
@@ -61,6 +64,12 @@ func (f *Facts) pending() []string {
 		lines = append(lines, f.pendingOf(o.(*v1.NodeNetworkConfigurationPolicy))...)
 	})
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
+		if f.IsTaken(node) { // Its own words stay, but where there is no such policy.
+			if f.policy(policy) == nil && e.Spec.ApprovedGeneration == 0 {
+				say("enactment %s is there, and no policy %s", e.Name, policy)
+			}
+			return
+		}
 		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isAway(node) {
 			say("enactment %s is there, and its policy does not select the node", e.Name)
 		}
@@ -114,13 +123,23 @@ func hasEnded(nns *v1.NodeNetworkState) bool {
 // counted are the nodes by what their enactments say.
 type counted struct{ available, failing, aborted, planned int32 }
 
+// are tells whether they are so many, but for that many nodes that may say anything.
+func (c counted) are(count counted, lying int32) bool {
+	near := func(told, is int32) bool { return told >= is && told <= is+lying }
+	return near(c.available, count.available) && near(c.failing, count.failing) && near(c.aborted, count.aborted) && near(c.planned, count.planned)
+}
+
 func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
 	var lines []string
 	var count counted
-	var bare int32
+	var bare, lying int32
 	held := false
 	f.Each(&corev1.Node{}, func(o client.Object) {
 		if !f.selects(p, o.GetName()) {
+			return
+		}
+		if f.IsTaken(o.GetName()) {
+			lying++
 			return
 		}
 		// The controllers may tell without a handler that a policy is refused there.
@@ -147,11 +166,11 @@ func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
 	case len(lines) > 0:
 	case status.ObservedGeneration != p.Generation:
 		lines = append(lines, fmt.Sprintf("policy %s: its status is about generation %d, it has %d", p.Name, status.ObservedGeneration, p.Generation))
-	case told != count && !conditionIs(status.Conditions, v1.PolicyDegraded):
+	case !told.are(count, lying) && !conditionIs(status.Conditions, v1.PolicyDegraded):
 		lines = append(lines, fmt.Sprintf("policy %s: its status counts %+v, its enactments say %+v", p.Name, told, count))
 	case status.Counts.NotManaged < bare && f.hasHandlers():
 		lines = append(lines, fmt.Sprintf("policy %s: %d nodes have no handler, and it counts %d that are not managed", p.Name, bare, status.Counts.NotManaged))
-	case !held && conditionIs(status.Conditions, v1.PolicyProgressing) && count != (counted{}):
+	case !held && lying == 0 && conditionIs(status.Conditions, v1.PolicyProgressing) && count != (counted{}):
 		lines = append(lines, fmt.Sprintf("policy %s: it says Progressing, and no node is at work", p.Name))
 	}
 	return lines
@@ -218,10 +237,21 @@ func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
 		has := e.Spec.ApprovedGeneration == p.Generation || f.isAway(node) && (conditionIs(e.Status.Conditions, v1.EnactmentProgressing) ||
 			e.Status.PolicyGeneration <= e.Spec.ApprovedGeneration && !conditionIs(e.Status.Conditions, v1.EnactmentFailing) &&
 				!conditionIs(e.Status.Conditions, v1.EnactmentAborted))
+		if f.IsTaken(node) {
+			held = held || policy == p.Name && f.mayHold(p, e, node)
+			return
+		}
 		held = held || policy == p.Name && has &&
 			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && (f.isAway(node) || waitsForNeighbours(e))
 	})
 	return held
+}
+
+// mayHold tells whether a node that somebody has taken over may keep a slot of the policy:
+// one that it has been granted, or that its selection gives it a right to. One that the
+// policy does not select has none, whatever it says.
+func (f *Facts) mayHold(p *v1.NodeNetworkConfigurationPolicy, e *v1.NodeNetworkConfigurationEnactment, node string) bool {
+	return f.selects(p, node) || e.Spec.ApprovedGeneration > 0 && ownedBy(e, p)
 }
 
 // holds tells whether the rollout of a policy waits for a person.

@@ -176,6 +176,19 @@ func TestLivenessOfWhoWaitsForANodeOutOfReach(t *testing.T) {
 	judge(t, func() Oracle { return liveness{} }, three[:2], map[string]history{
 		"it has the only slot":        {play: func(s *stage) { waits(s, true) }},
 		"it is in reach, and goes on": {want: "node n1 is not done", play: func(s *stage) { waits(s, false) }},
+		"somebody has taken it over, and it keeps the slot that it was granted": {play: func(s *stage) {
+			waits(s, false)
+			s.hosts["n2"].taken = true
+		}},
+		"somebody has taken it over, and it takes a slot that it was never granted": {want: "node n1 is not done", play: func(s *stage) {
+			waits(s, false)
+			s.hosts["n2"].taken = true
+			s.store(s.enacted("n2", 0, v1.EnactmentProgressing))
+			one := readyNode("n1")
+			one.Labels = map[string]string{"zone": "a"}
+			s.store(one)
+			s.Look(&v1.NodeNetworkConfigurationPolicy{}, "p").(*v1.NodeNetworkConfigurationPolicy).Spec.NodeSelector = one.Labels
+		}},
 		"it begins no more, since a policy takes its place": {play: func(s *stage) {
 			waits(s, true)
 			s.store(s.enacted("n2", 1, v1.EnactmentPending))

@@ -45,7 +45,7 @@ func All() []Oracle {
 	return []Oracle{
 		newReach(), guards{}, committed{}, available{}, kept{}, newSlots(), newBlast(), writers{}, newForeignThings(), newForeignCheckpoints(),
 		newQuiet(), liveness{}, unmanaged{}, newPatient(), newOutage(), newBackoff(), journaled{}, newGrant(), live{}, superseded{}, takenBack{}, life{},
-		newOneChange(), volatile{}, held{}, exact{}, permanent{}, families{}, newNamed(), activated{},
+		newOneChange(), volatile{}, held{}, exact{}, permanent{}, families{}, newNamed(), activated{}, newTerse(), selection{},
 	}
 }
 
@@ -84,8 +84,8 @@ func (s *Set) Tell(e Event) {
 func (s *Set) AtRest() error {
 	for _, rule := range s.rules {
 		if resting, is := rule.(Resting); is {
-			if err := resting.AtRest(s.facts); err != nil {
-				return s.violation(rule, "", err)
+			if v := s.violation(rule, "", resting.AtRest(s.facts)); v != nil {
+				return v
 			}
 		}
 	}
@@ -93,15 +93,23 @@ func (s *Set) AtRest() error {
 }
 
 func (s *Set) report(rule Oracle, node string, err error) {
-	if err != nil {
-		s.fail(s.violation(rule, node, err))
+	if v := s.violation(rule, node, err); v != nil {
+		s.fail(v)
 	}
 }
 
+// violation is nil for nothing wrong. A node that somebody has taken over breaks no rule
+// by itself: what it must not do is stop others.
 func (s *Set) violation(rule Oracle, node string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var about *aboutNode
 	if errors.As(err, &about) {
 		node = about.node
+	}
+	if s.facts.IsTaken(node) {
+		return nil
 	}
 	return &Violation{Rule: rule.Name(), Node: node, At: s.facts.Elapsed(), What: err.Error()}
 }

@@ -179,7 +179,7 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 	}
 	most := limit
 	for _, other := range sortedKeys(nodes) {
-		if f.node(other) == nil || other != node && (!f.Open(other) || f.isOver(other) || f.isOff(p, other)) {
+		if f.node(other) == nil || f.IsTaken(other) || other != node && (!f.Open(other) || f.isOver(other) || f.isOff(p, other)) {
 			delete(nodes, other) // It left the cluster, or closed its journal and died.
 		}
 		most = max(most, nodes[other])
@@ -355,7 +355,7 @@ func (f *Facts) hasLeftUnmanaged(p *v1.NodeNetworkConfigurationPolicy) bool {
 // leave forgets the nodes that the policy does not select now.
 func (b *blast) leave(f *Facts, p *v1.NodeNetworkConfigurationPolicy, key attempt) {
 	for _, other := range sortedKeys(b.begun[key]) {
-		if !f.selects(p, other) {
+		if !f.selects(p, other) || f.IsTaken(other) {
 			delete(b.begun[key], other)
 		}
 	}

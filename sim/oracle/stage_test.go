@@ -39,11 +39,11 @@ type fakeHost struct {
 	network  string
 	kernel   foreign.Snapshot
 	revision uint64
-	// bare: no handler ever runs there.
-	cut, off, bare bool
-	entry          *journal.Entry
-	record         journal.Record
-	disk           Disk
+	// bare: no handler ever runs there. taken: somebody has taken it over.
+	cut, off, bare, taken bool
+	entry                 *journal.Entry
+	record                journal.Record
+	disk                  Disk
 }
 
 func newStage(t *testing.T, rule Oracle, nodes ...string) *stage {
@@ -74,6 +74,7 @@ func (s *stage) Kernel(node string) foreign.Snapshot  { return s.hosts[node].ker
 func (s *stage) Revision(node string) uint64          { return s.hosts[node].revision }
 func (s *stage) HasPod(string) bool                   { return true }
 func (s *stage) IsBare(node string) bool              { return s.hosts[node].bare }
+func (s *stage) IsTaken(node string) bool             { return s.hosts[node] != nil && s.hosts[node].taken }
 func (s *stage) Reaches(node, _ string) bool          { return !s.hosts[node].cut }
 func (s *stage) Open(node string) bool                { return s.hosts[node].entry != nil }
 func (s *stage) Journal(node string) *journal.Entry   { return s.hosts[node].entry }

@@ -27,6 +27,9 @@ type Truth interface {
 	HasPod(node string) bool
 	// IsBare tells whether no handler ever runs on the node.
 	IsBare(node string) bool
+	// IsTaken tells whether somebody has taken the node over: what it says may be a lie, and
+	// what is on its host is nobody's business.
+	IsTaken(node string) bool
 	// Nodes that there are, sorted.
 	Nodes() []string
 	// Network is the node's network as a reader would be shown it now.

@@ -34,6 +34,11 @@ func (t truth) IsBare(node string) bool {
 	return n != nil && n.IsBare()
 }
 
+func (t truth) IsTaken(node string) bool {
+	n := t.cluster.Node(node)
+	return n != nil && n.IsTaken()
+}
+
 func (t truth) Nodes() []string {
 	var names []string
 	for _, n := range t.cluster.Nodes() {

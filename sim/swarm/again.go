@@ -59,7 +59,7 @@ func (x *execution) compare(rule string) *Violation {
 func meddles(f fault.Fault) bool {
 	return slices.Contains([]string{
 		"drift", "node-added", "node-removed", "policy-edited", "policy-deleted", "node-set-aside", "reboot", "power-cut", "dhcp-late", "dhcp-gone",
-		"edited-in-haste", "mode-switched", "written-by-hand",
+		"edited-in-haste", "mode-switched", "written-by-hand", "node-lies",
 	}, f.Kind)
 }
 
@@ -85,15 +85,15 @@ func (r Run) undone() Run {
 	return r
 }
 
-// isUndone: whatever was applied and is not any more leaves nothing behind, and
-// nobody else had a hand in the hosts.
+// isUndone: whatever was applied and is not any more leaves nothing behind, nobody
+// else had a hand in the hosts, and their NICs are there from the beginning.
 func (r *Run) isUndone() bool {
 	for _, a := range r.Actions {
 		if stays(a) || a.Verb == Apply && a.Spec.OnDelete != "Revert" {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(r.Faults, meddles)
+	return !r.Cluster.hasLate() && !slices.ContainsFunc(r.Faults, meddles)
 }
 
 // available are the policies that succeeded on a node; false where one did not:

@@ -23,11 +23,15 @@ type draft struct {
 func (p *people) draft(s subject) draft {
 	d := draft{what: s.what}
 	var document tree
+	matched := 10
+	if p.cluster.hasLate() {
+		matched = 40
+	}
 	switch {
 	case chance(p.r, 20):
 		bad := pick(p.r, mistakes()...)
 		document, d.what = bad.state(p.r), "bad: "+bad.what
-	case chance(p.r, 10):
+	case chance(p.r, matched):
 		document, d.what = p.matched(&d), "matched NICs"
 	case chance(p.r, 6):
 		p.neighbours(&d)

@@ -39,7 +39,7 @@ const (
 
 // Kinds are the names that Size.Always may have.
 func Kinds() []string {
-	names := []string{others}
+	names := []string{others, lateNICs}
 	for _, kind := range fault.Catalog() {
 		names = append(names, kind.Name)
 	}
@@ -61,6 +61,9 @@ func Draw(seed uint64, size Size) Run {
 	}
 	colliding := collide(&run.Cluster, w.Rand("names"))
 	drawBare(w.Rand("bare"), run.Cluster)
+	if seed%undoneEvery != 0 { // The other history has its NICs from the beginning.
+		drawLate(w.Rand("late"), run.Cluster, size)
+	}
 	run.Cluster.Others = slices.Contains(size.Always, others)
 	run.Actions = drawActions(w.Rand("workload"), run.Cluster, size.Safety)
 	if colliding {
@@ -146,6 +149,24 @@ func rename(actions []Action) {
 			actions[i].Name = longPolicy
 		}
 	}
+}
+
+// lateNICs is what Size.Always calls nodes with NICs that come later.
+const lateNICs = "late-nics"
+
+// drawLate has a NIC of nodes plugged in when policies may be there, in one run of eight.
+func drawLate(r *rand.Rand, c Cluster, size Size) {
+	late := r.IntN(8) == 0 || slices.Contains(size.Always, lateNICs)
+	for i := range c.Nodes {
+		if at := between(r, 2*time.Minute, size.Safety); late && c.Nodes[i].NICs > 2 {
+			c.Nodes[i].Late = at
+		}
+	}
+}
+
+// hasLate tells whether a NIC comes later.
+func (c Cluster) hasLate() bool {
+	return slices.ContainsFunc(c.Nodes, func(n Node) bool { return n.Late > 0 })
 }
 
 func drawNode(r *rand.Rand, number int) Node {

@@ -147,6 +147,7 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 	if x.run.Cluster.Others {
 		x.addOthers()
 	}
+	x.plugLater()
 	injector, err := fault.New(fault.Options{
 		World: w, Plan: x.run.Faults, Effects: x.effects,
 		Target: func(p *world.Process) string { return oracle.TargetOf(p.Name) },
@@ -212,6 +213,28 @@ func (r *Run) options() cluster.Options {
 		}
 	}
 	return o
+}
+
+// plugLater leaves NICs out until their time.
+func (x *execution) plugLater() {
+	const nic = "eth2"
+	for _, n := range x.run.Cluster.Nodes {
+		node := x.cluster.Node(n.Name)
+		if n.Late == 0 {
+			continue
+		}
+		node.Host.Unplug(nic)
+		var plug func()
+		plug = func() {
+			if !node.Host.On() {
+				x.world.After(time.Second, plug)
+				return
+			}
+			x.world.Trace(n.Name, "host", nic+" is plugged in")
+			node.Host.Plug(host.NIC{Name: nic, MAC: network.MACOf(n.Name, nic)})
+		}
+		x.world.After(n.Late, plug)
+	}
 }
 
 func (x *execution) checkpoint(e host.CheckpointEvent) {

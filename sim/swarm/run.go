@@ -51,6 +51,8 @@ type Node struct {
 	Tainted bool              `json:"tainted,omitempty"`
 	// Bare: no handler ever runs there.
 	Bare bool `json:"bare,omitempty"`
+	// Late is when eth2 is plugged in; 0 for from the beginning.
+	Late time.Duration `json:"lateNanoseconds,omitempty"`
 }
 
 // Verb is what an Action does.
