@@ -62,8 +62,12 @@ func New(client client.Client, live client.Reader, events events.EventRecorder, 
 // Reconcile gathers, plans and writes. The request names a policy.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	in, err := r.gather(ctx, request.Name)
-	if err != nil || in.Policy == nil {
+	if err != nil {
 		return reconcile.Result{}, err
+	}
+	if in.Policy == nil {
+		after, err := r.removeGhosts(ctx, request.Name)
+		return reconcile.Result{RequeueAfter: after}, err
 	}
 	if fresh, err := r.fresh(ctx, in); !fresh || err != nil {
 		return reconcile.Result{RequeueAfter: staleRetry}, err

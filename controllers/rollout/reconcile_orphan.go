@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,12 +33,63 @@ func (r *Reconciler) removeOrphans(ctx context.Context, in Input) error {
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("looking for node %s: %w", name, err)
 		}
-		target := &v1.NodeNetworkConfigurationEnactment{}
-		target.Name = enactment.Name
-		uid := client.Preconditions{UID: &enactment.UID}
-		if err := r.client.Delete(ctx, target, uid); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		if err := r.remove(ctx, enactment, client.Preconditions{UID: &enactment.UID}); err != nil {
 			return fmt.Errorf("deleting enactment %s, whose node is gone: %w", enactment.Name, err)
 		}
+	}
+	return nil
+}
+
+// ghostAge is how long an enactment of a policy that there is not is left alone.
+const ghostAge = time.Minute
+
+// removeGhosts deletes the enactments of a policy that there is not, and returns when to
+// look again. A handler deletes its own; whoever has its token may make any number of
+// them, and leave them. One that was ever granted stays: what its node has of the policy
+// is written in it, and a node that was away takes that back when it returns.
+func (r *Reconciler) removeGhosts(ctx context.Context, policy string) (time.Duration, error) {
+	enactments := &v1.NodeNetworkConfigurationEnactmentList{}
+	if err := r.client.List(ctx, enactments, r.ofPolicy(policy), client.UnsafeDisableDeepCopy); err != nil {
+		return 0, fmt.Errorf("listing the enactments of policy %s, which is gone: %w", policy, err)
+	}
+	var ghosts []*v1.NodeNetworkConfigurationEnactment
+	var again time.Duration
+	for i := range enactments.Items {
+		enactment := &enactments.Items[i]
+		if enactment.Spec.ApprovedGeneration != 0 || !enactment.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if left := ghostAge - r.clock.Since(enactment.CreationTimestamp.Time); left > 0 {
+			again = max(again, min(left, ghostAge))
+			continue
+		}
+		ghosts = append(ghosts, enactment)
+	}
+	if len(ghosts) == 0 {
+		return again, nil
+	}
+	err := r.live.Get(ctx, client.ObjectKey{Name: policy}, &v1.NodeNetworkConfigurationPolicy{})
+	if err == nil {
+		return again, nil // It is there after all, or on its way out.
+	}
+	if !apierrors.IsNotFound(err) {
+		return 0, fmt.Errorf("looking for policy %s: %w", policy, err)
+	}
+	for _, ghost := range ghosts {
+		// By its revision too: it may have been granted since it was read.
+		if err := r.remove(ctx, ghost, client.Preconditions{UID: &ghost.UID, ResourceVersion: &ghost.ResourceVersion}); err != nil {
+			return 0, fmt.Errorf("deleting enactment %s, whose policy is gone: %w", ghost.Name, err)
+		}
+	}
+	return again, nil
+}
+
+// remove deletes an enactment, unless it is gone or another one by now.
+func (r *Reconciler) remove(ctx context.Context, enactment *v1.NodeNetworkConfigurationEnactment, only client.Preconditions) error {
+	target := &v1.NodeNetworkConfigurationEnactment{}
+	target.Name = enactment.Name
+	if err := r.client.Delete(ctx, target, only); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return err
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -81,6 +82,13 @@ func lies() []Attempt {
 				)
 			},
 		},
+		{
+			What: "a report of a generation that its desired state never had", Want: Passes, Harmless: "it is no word about the one that there is",
+			try: func(ctx context.Context, t Thief) error {
+				return t.Client.Status().Patch(ctx, &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: t.Node.Name}},
+					merge(`{"status":{"observedGeneration":1099511627776}}`))
+			},
+		},
 	}
 }
 
@@ -88,7 +96,7 @@ func floods() []Attempt {
 	return []Attempt{
 		{
 			What: fmt.Sprintf("%d enactments of policies that there are not", flood), Want: Passes,
-			Harmless: "no policy, so no rollout; their number has no bound but the API server's fairness", try: func(ctx context.Context, t Thief) error {
+			Harmless: "no policy, so no rollout; the controllers delete them after a minute", try: func(ctx context.Context, t Thief) error {
 				for i := range flood {
 					if err := t.Client.Create(ctx, t.made(fmt.Sprint("flood", i))); err != nil {
 						return err

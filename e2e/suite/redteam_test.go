@@ -6,6 +6,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -37,6 +39,19 @@ var _ = Describe("Somebody with a handler's token", func() {
 			awaitKernel(ctx, n, bridged("203.0.113.11")...)
 		}
 		f.awaitEvents(ctx, "bridge", "EnactmentIgnored")
+		// Its handler does not run, so the controllers do it.
+		Eventually(func(g Gomega) {
+			var all v1.NodeNetworkConfigurationEnactmentList
+			g.Expect(f.Client.List(ctx, &all)).To(Succeed())
+			names := slices.Collect(func(yield func(string) bool) {
+				for _, e := range all.Items {
+					if e.Policy() != "bridge" && !yield(e.Name) {
+						return
+					}
+				}
+			})
+			g.Expect(names).To(BeEmpty())
+		}).WithContext(ctx).WithTimeout(3 * time.Minute).WithPolling(time.Second).Should(Succeed())
 
 		Expect(taken.Handler(ctx, "start")).To(Succeed())
 		awaitKernel(ctx, taken, bridged("203.0.113.11")...)
