@@ -14,6 +14,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
 	"github.com/nmstate/kubernetes-nmstate/controllers/secrets"
+	"github.com/nmstate/kubernetes-nmstate/handler/events"
 )
 
 // cacheOptions are what the manager's one cache holds. A rollout reads little
@@ -32,9 +33,13 @@ func cacheOptions(o options) cache.Options {
 	return kept
 }
 
+func recorder(mgr ctrl.Manager, name string) *events.Recorder {
+	return events.New(mgr.GetEventRecorder(name), events.OfCluster, clock.RealClock{}, mgr.GetLogger())
+}
+
 func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	wall := clock.RealClock{}
-	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder(leaseName), wall, o.nodeGrace).SetupWithManager(ctx, mgr); err != nil {
+	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), recorder(mgr, leaseName), wall, o.nodeGrace).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("adding the rollout controller: %w", err)
 	}
 	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
@@ -58,7 +63,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	}
 	handler := policy.New(policy.Options{
 		Client: direct, Live: mgr.GetAPIReader(), Clock: wall,
-		Captures: captures(), Protected: o.protected, Events: mgr.GetEventRecorder("nmstate-handler"),
+		Captures: captures(), Protected: o.protected, Events: recorder(mgr, "nmstate-handler"),
 	})
 	if err := handler.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("adding the policy handler: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
+	"github.com/nmstate/kubernetes-nmstate/handler/events"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 )
 
@@ -64,7 +65,8 @@ func (n *node) manage(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("preparing the handler: %w", err)
 	}
-	policies, err := p.connect(ctx, mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("nmstate-handler"))
+	policies, err := p.connect(ctx, mgr.GetClient(), mgr.GetAPIReader(),
+		events.New(mgr.GetEventRecorder("nmstate-handler"), events.OfNode, clock.RealClock{}, mgr.GetLogger()))
 	if err != nil {
 		return err
 	}
