@@ -108,7 +108,9 @@ func (p place) again() string {
 // policy is not finished while a node is in the middle of it.
 func (p place) ignored() bool { return p.Matches && !p.Ready && !p.holds() && p.phase != failing }
 
-func (p place) absent() bool { return p.Matches && p.Ready && !p.enacted && !p.unmanaged }
+func (p place) absent() bool {
+	return p.Matches && p.Ready && !p.enacted && !p.unmanaged && p.Taken == ""
+}
 
 func (p place) mayBeWritten() bool { return p.Matches && p.enacted }
 

@@ -23,6 +23,9 @@ type Node struct {
 	Since, Created time.Time
 	// Unreported: there is no NodeNetworkState of it, so no handler has spoken there.
 	Unreported bool
+	// Taken is what keeps its enactment from being made: the names that it may have are
+	// those of others. Empty for nothing.
+	Taken string
 }
 
 // Input is everything that a plan depends on. Plan changes nothing in it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -138,7 +139,39 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 		return Input{}, err
 	}
 	in.addNodes(nodes.Items, reported)
-	return in, nil
+	return in, r.findTaken(ctx, &in, nodes.Items)
+}
+
+// findTaken finds the nodes that cannot have an enactment, since each name that it may
+// have is that of another node's or policy's.
+func (r *Reconciler) findTaken(ctx context.Context, in *Input, nodes []corev1.Node) error {
+	enacted := in.byNode()
+	uid := make(map[string]types.UID, len(nodes))
+	for i := range nodes {
+		uid[nodes[i].Name] = nodes[i].UID
+	}
+	for i := range in.Nodes {
+		node := &in.Nodes[i]
+		if !node.Matches || node.Unreported || enacted[node.Name] != nil {
+			continue
+		}
+		names := v1.EnactmentNames(node.Name, uid[node.Name], in.Policy.Name)
+		taken := 0
+		for _, name := range names {
+			other := &v1.NodeNetworkConfigurationEnactment{}
+			err := r.client.Get(ctx, client.ObjectKey{Name: name}, other)
+			switch {
+			case err == nil && (other.Node() != node.Name || other.Policy() != in.Policy.Name):
+				taken++
+			case client.IgnoreNotFound(err) != nil:
+				return fmt.Errorf("looking for enactment %s: %w", name, err)
+			}
+		}
+		if taken == len(names) {
+			node.Taken = fmt.Sprintf("its enactment cannot be made: another node or policy has the name %s; delete that enactment", strings.Join(names, " and "))
+		}
+	}
+	return nil
 }
 
 // reported are the nodes with a NodeNetworkState. Of these only the metadata is read,

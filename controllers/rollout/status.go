@@ -99,6 +99,10 @@ func (p *planning) tally() tally {
 		} else {
 			t.Matched++
 		}
+		if place.Taken != "" { // It fails there, and stops nobody: nothing was tried.
+			t.count(failing, ignored)
+			continue
+		}
 		t.count(place.phase, ignored)
 	}
 	return t

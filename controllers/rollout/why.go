@@ -12,7 +12,10 @@ import (
 // fails on none, the first that died in the middle of it.
 func (p *planning) firstCause() string {
 	for _, place := range p.places {
-		if isFailing(place) && place.cause != "" {
+		switch {
+		case place.Matches && place.Taken != "":
+			return place.Name + ": " + place.Taken
+		case isFailing(place) && place.cause != "":
 			return place.Name + ": " + place.cause
 		}
 	}
