@@ -124,10 +124,12 @@ func takesKeysAway(c *cluster) {
 	c.apply("keys", `{`+asks+`}`, nil)
 	c.await("keys", "Pending MaxUnavailableLimitReached")
 	c.approve("keys")
-	c.await("keys", "Progressing ConfigurationProgressing")
-	if got := string(c.state().Spec.DesiredState.Raw); !strings.Contains(got, asks) {
-		c.Errorf("the node's spec is %s", got)
-	}
+	controlplanetest.Eventually(c.T, func(context.Context) error {
+		if got := string(c.state().Spec.DesiredState.Raw); !strings.Contains(got, asks) {
+			return fmt.Errorf("the node's spec is %s", got)
+		}
+		return nil
+	})
 	c.finish(v1.TransactionCommitted, false, "")
 	c.await("keys", "Available SuccessfullyConfigured")
 	status := c.enactment("keys").Status

@@ -39,6 +39,9 @@ func Lines(kind string, answer []byte) ([]string, error) {
 	}
 	var lines []string
 	for _, o := range objects {
+		if _, ofVRFs := o["l3mdev"]; ofVRFs {
+			continue // The kernel makes this rule with the first VRF, and keeps it.
+		}
 		if isVRF(o) {
 			delete(o, "address") // random each time that it is made
 		}

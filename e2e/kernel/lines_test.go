@@ -38,6 +38,18 @@ func TestAVRFIsTheSameUnderAnotherAddress(t *testing.T) {
 	}
 }
 
+// It is there from the first VRF on, whatever becomes of that.
+func TestTheKernelsOwnRuleForVRFsIsNoLine(t *testing.T) {
+	lines, err := Lines("rule", []byte(`[{"priority":0,"src":"all","table":"local"},{"priority":1000,"src":"all","l3mdev":null}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`rule {"priority":0,"src":"all","table":"local"}`}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAnAnswerThatIsEmptyIsNoLine(t *testing.T) {
 	if lines, err := Lines("rule", []byte("\n")); err != nil || lines != nil {
 		t.Errorf("%q, %v", lines, err)

@@ -70,6 +70,10 @@ func resolver(servers, search, options []string) tree {
 	return t
 }
 
+func sameResolver(a, b tree) bool {
+	return slices.Equal(texts(a["server"]), texts(b["server"])) && slices.Equal(texts(a["search"]), texts(b["search"]))
+}
+
 func anys(items []string) []any {
 	found := []any{}
 	for _, item := range items {
@@ -79,10 +83,10 @@ func anys(items []string) []any {
 }
 
 // refusedServers is why NetworkManager does not take a profile. nmstate leaves name
-// servers in it unless the state says its own, and a family that is disabled may
+// servers in it unless the state says others, and a family that is disabled may
 // have none (seen on the lab, with 1.52). A port has neither.
 func (h *Host) refusedServers(d *plan) error {
-	if h.settings.dns != nil || d.settings.dns != nil {
+	if h.settings.dns != nil || d.settings.dns != nil && !sameResolver(d.settings.dns, h.resolverConfig()) {
 		return nil
 	}
 	for _, p := range d.activate {
