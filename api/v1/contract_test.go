@@ -32,6 +32,7 @@ func TestTheAPIServerKeepsTheContract(t *testing.T) {
 	t.Run("refuses", func(t *testing.T) { refuses(t, api) })
 	t.Run("reads", func(t *testing.T) { reads(t, api) })
 	t.Run("serves", func(t *testing.T) { serves(t, api) })
+	t.Run("takes backups", func(t *testing.T) { takesBackups(t, api) })
 	t.Run("keeps null", func(t *testing.T) { keepsNull(t, api) })
 	t.Run("describes", func(t *testing.T) { describes(t, api) })
 	t.Run("warns", func(t *testing.T) { warns(t, plane) })
@@ -69,6 +70,37 @@ func serves(t *testing.T, api client.Client) {
 	}
 	if got.Spec.MaxUnavailable == nil || got.Spec.MaxUnavailable.String() != "50%" {
 		t.Errorf("maxUnavailable defaults to %v, want 50%%", got.Spec.MaxUnavailable)
+	}
+}
+
+// takesBackups: what kubectl get -o yaml printed of the older project's objects applies
+// with strict validation, status and all.
+func takesBackups(t *testing.T, api client.Client) {
+	const (
+		meta     = "nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: backup"
+		status   = `{conditions: [{type: Available, status: "True", reason: SuccessfullyConfigured, message: "2/2 nodes successfully configured", lastHeartbeatTime: "2025-01-02T03:04:05Z", lastTransitionTime: "2025-01-02T03:04:05Z"}], `
+		counts   = `lastUnavailableNodeCountUpdate: "2025-01-02T03:04:05Z", unavailableNodeCount: 1, unavailableNodeCountMap: {"1": 0, "2": 1}}`
+		stateOf  = `{currentState: {interfaces: []}, handlerNmstateVersion: "2.2.50", handlerNetworkManagerVersion: "1.52.0", hostNetworkManagerVersion: "1.52.0", lastSuccessfulUpdateTime: "2025-01-02T03:04:05Z"}`
+		enforced = `{desiredState: {interfaces: []}, desiredStateMetaInfo: {version: "0", time: "2025-01-02T03:04:05Z"}, policyGeneration: 2, retryCount: 3, features: [a]}`
+	)
+	backups := []string{
+		"apiVersion: nmstate.io/v1beta1\nkind: NodeNetworkState\nmetadata: {name: backup}\nstatus: " + stateOf,
+		"apiVersion: nmstate.io/v1beta1\nkind: NodeNetworkConfigurationEnactment\nmetadata: {name: node1.backup, labels: {nmstate.io/policy: backup}}\nstatus: " + enforced,
+	}
+	for i, most := range []string{"0", "-1", `"0%"`, `"3"`, `"200%"`, "3", `"50%"`} {
+		backups = append(backups, "apiVersion: "+meta+string(rune('a'+i))+"}\nspec: {maxUnavailable: "+most+", desiredState: {interfaces: []}}\nstatus: "+status+counts)
+	}
+	for _, manifest := range backups {
+		made := object(t, manifest)
+		if err := api.Create(t.Context(), made, client.FieldValidation("Strict")); err != nil {
+			t.Errorf("%s\n%v", manifest, err)
+			continue
+		}
+		saved := object(t, manifest)
+		saved.SetResourceVersion(made.GetResourceVersion())
+		if err := api.Status().Update(t.Context(), saved, &client.SubResourceUpdateOptions{UpdateOptions: client.UpdateOptions{FieldValidation: "Strict"}}); err != nil {
+			t.Errorf("the status of %s\n%v", manifest, err)
+		}
 	}
 }
 

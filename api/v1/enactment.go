@@ -189,6 +189,14 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 	// Rollback is set when the change was taken back.
 	// +optional
 	Rollback *EnactmentRollback `json:"rollback,omitempty"`
+	// DesiredStateMetaInfo and RetryCount are the older project's: a backup that was
+	// made there can be applied. Nobody writes them here.
+	// +optional
+	DesiredStateMetaInfo CapturedStateMeta `json:"desiredStateMetaInfo,omitempty,omitzero"`
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	RetryCount int32 `json:"retryCount,omitempty"`
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -50,11 +50,12 @@ type NodeNetworkConfigurationPolicySpec struct {
 	DesiredState State `json:"desiredState,omitempty,omitzero"`
 
 	// MaxUnavailable is how many of the matching nodes may be changing at
-	// once: a number, or a percentage rounded up; at least 1 node.
+	// once: a number, or a percentage rounded up; at least 1 node. A number in
+	// quotes is that number, less than 1 counts as 1, and more than 100% as 100%.
 	// +optional
 	// +kubebuilder:default="50%"
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? int(self) >= 1 && int(self) <= 2147483647 : string(self).matches('^([1-9]|[1-9][0-9]|100)%$')",message="spec.maxUnavailable: must be a whole number from 1, or a percentage from \"1%\" to \"100%\""
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? int(self) >= -2147483648 && int(self) <= 2147483647 : string(self).matches('^[0-9]{1,9}%?$')",message="spec.maxUnavailable: must be a whole number or a percentage, such as 3 or \"30%\""
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// ProbeTimeoutSeconds is how long, after an apply, the probes may take
@@ -189,6 +190,18 @@ type NodeNetworkConfigurationPolicyStatus struct {
 	// +listType=map
 	// +listMapKey=hash
 	Plans []PolicyPlan `json:"plans,omitempty"`
+	// UnavailableNodeCount, UnavailableNodeCountMap (by generation) and
+	// LastUnavailableNodeCountUpdate are the older project's: a backup that was made
+	// there can be applied. Counts are what tells it here.
+	// +optional
+	// +kubebuilder:validation:Minimum=-2147483648
+	// +kubebuilder:validation:Maximum=2147483647
+	UnavailableNodeCount int32 `json:"unavailableNodeCount,omitempty"`
+	// +optional
+	// +kubebuilder:validation:MaxProperties=1000
+	UnavailableNodeCountMap map[string]int64 `json:"unavailableNodeCountMap,omitempty"`
+	// +optional
+	LastUnavailableNodeCountUpdate *metav1.Time `json:"lastUnavailableNodeCountUpdate,omitempty"`
 }
 
 // NodeNetworkConfigurationPolicy brings the nodes that it selects to a desired

@@ -637,6 +637,7 @@ func (in *NodeNetworkConfigurationEnactmentStatus) DeepCopyInto(out *NodeNetwork
 		*out = new(EnactmentRollback)
 		(*in).DeepCopyInto(*out)
 	}
+	in.DesiredStateMetaInfo.DeepCopyInto(&out.DesiredStateMetaInfo)
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
 		*out = make([]Condition, len(*in))
@@ -818,6 +819,17 @@ func (in *NodeNetworkConfigurationPolicyStatus) DeepCopyInto(out *NodeNetworkCon
 		in, out := &in.Plans, &out.Plans
 		*out = make([]PolicyPlan, len(*in))
 		copy(*out, *in)
+	}
+	if in.UnavailableNodeCountMap != nil {
+		in, out := &in.UnavailableNodeCountMap, &out.UnavailableNodeCountMap
+		*out = make(map[string]int64, len(*in))
+		for key, val := range *in {
+			(*out)[key] = val
+		}
+	}
+	if in.LastUnavailableNodeCountUpdate != nil {
+		in, out := &in.LastUnavailableNodeCountUpdate, &out.LastUnavailableNodeCountUpdate
+		*out = (*in).DeepCopy()
 	}
 }
 

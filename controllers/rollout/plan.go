@@ -108,7 +108,7 @@ func Plan(in Input) Output {
 	}
 	p.places = placesOf(in)
 	p.look()
-	limit, err := maxUnavailable(in.Policy, p.countTakingPart())
+	limit, meaning, err := maxUnavailable(in.Policy, p.countTakingPart())
 	switch {
 	case in.Refused != "":
 		p.refuse(in.Refused)
@@ -118,7 +118,7 @@ func Plan(in Input) Output {
 		p.noteNotReady()
 		p.setStatus(p.planVerdict(p.tally()))
 	default:
-		p.limit = limit
+		p.limit, p.meaning = limit, meaning
 		p.decide()
 		p.setStatus(p.verdict(p.tally()))
 	}
@@ -127,11 +127,13 @@ func Plan(in Input) Output {
 
 // planning is one run of Plan.
 type planning struct {
-	in     Input
-	limit  int
-	places []place
-	steps  steps
-	out    Output
+	in    Input
+	limit int
+	// meaning is what spec.maxUnavailable counts as, where it says something else.
+	meaning string
+	places  []place
+	steps   steps
+	out     Output
 }
 
 func (p *planning) note(format string, arguments ...any) {

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -24,23 +25,32 @@ func newerThanPolicy(in Input) string {
 }
 
 // maxUnavailable is how many of the matching nodes may be changing at once, at
-// least 1. The same values are refused as by the CRD, since a policy may have
+// least 1. What has one plain meaning is taken, as the older project does, and meaning
+// tells it: less than one node is one, a number in quotes is that number, more than all
+// is all. The same values are refused as by the CRD, since a policy may have
 // been stored before the CRD refused them.
-func maxUnavailable(policy *v1.NodeNetworkConfigurationPolicy, matching int) (int, error) {
+func maxUnavailable(policy *v1.NodeNetworkConfigurationPolicy, matching int) (limit int, meaning string, err error) {
 	value := intstr.FromString("50%")
 	if policy.Spec.MaxUnavailable != nil {
 		value = *policy.Spec.MaxUnavailable
 	}
-	share, err := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
-	if err != nil || share < 1 || (value.Type == intstr.String && share > 100) {
-		return 0, fmt.Errorf("spec.maxUnavailable: %q must be a whole number from 1, or a percentage from \"1%%\" to \"100%%\"",
-			value.String())
+	said := value.String()
+	if number, err := strconv.ParseInt(value.StrVal, 10, 32); err == nil && value.Type == intstr.String {
+		value, meaning = intstr.FromInt32(int32(number)), fmt.Sprintf(", maxUnavailable %q counts as %d", said, max(number, 1))
 	}
-	limit, err := intstr.GetScaledValueFromIntOrPercent(&value, matching, true)
-	if err != nil {
-		return 0, fmt.Errorf("spec.maxUnavailable: %w", err)
+	limit, err = intstr.GetScaledValueFromIntOrPercent(&value, matching, true)
+	if err != nil || strings.HasPrefix(value.StrVal, "-") {
+		return 0, "", fmt.Errorf("spec.maxUnavailable: %q must be a whole number or a percentage, such as 3 or \"30%%\"", said)
 	}
-	return max(limit, 1), nil
+	share, _ := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
+	switch {
+	case share < 1:
+		meaning = fmt.Sprintf(", maxUnavailable %s counts as 1", said)
+	case value.Type == intstr.String && share > 100:
+		meaning = fmt.Sprintf(", maxUnavailable %s counts as 100%%", said)
+		limit = matching
+	}
+	return max(limit, 1), meaning, nil
 }
 
 func (p *planning) countMatching() int {

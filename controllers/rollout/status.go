@@ -166,6 +166,7 @@ func (p *planning) verdict(t tally) verdict {
 		v.message += left(t) + p.nothing()
 		v.detail = p.lostCause()
 	}
+	v.message += p.meaning
 	return v
 }
 

@@ -115,9 +115,19 @@ func TestPlanTellsTheStatus(t *testing.T) {
 				"Ignored=True NoMatchingNode: Policy does not match any node",
 			},
 		},
+		"what maxUnavailable counts as is told where it says something else": {
+			nodes: []on{at("a", current, failing), {name: "b"}}, limit: "0%",
+			want:   failedRow("1/2 nodes failed to configure, 1 nodes aborted configuration, maxUnavailable 0% counts as 1"),
+			counts: v1.PolicyCounts{Matched: 2, Failing: 1, Aborted: 1},
+		},
+		"also of a number in quotes": {
+			nodes: []on{at("a", current, failing), {name: "b"}}, limit: "1",
+			want:   failedRow(`1/2 nodes failed to configure, 1 nodes aborted configuration, maxUnavailable "1" counts as 1`),
+			counts: v1.PolicyCounts{Matched: 2, Failing: 1, Aborted: 1},
+		},
 		"a bad maxUnavailable is named": {
 			nodes: []on{{name: "a"}}, limit: "none",
-			want:   failedRow(`spec.maxUnavailable: "none" must be a whole number from 1, or a percentage from "1%" to "100%"`),
+			want:   failedRow(`spec.maxUnavailable: "none" must be a whole number or a percentage, such as 3 or "30%"`),
 			counts: v1.PolicyCounts{Matched: 1, Pending: 1},
 		},
 	}

@@ -306,7 +306,7 @@ func (w *world) limit() int {
 			matching++
 		}
 	}
-	limit, err := maxUnavailable(w.policy, matching)
+	limit, _, err := maxUnavailable(w.policy, matching)
 	if err != nil {
 		panic(err)
 	}
