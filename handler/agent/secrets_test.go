@@ -37,7 +37,7 @@ func everyKind(version string) (string, []state.SecretReference) {
 	all := []state.SecretReference{named("password"), named("key-password"), named("cak"), named("psk")}
 	return fmt.Sprintf(`{"interfaces": [
 		{"name": "eth0", "type": "ethernet", "state": "up", "802.1x": {"identity": "node1", "password": %q, "private-key-password": %q}},
-		{"name": "macsec0", "type": "macsec", "state": "up", "macsec": {"base-iface": "eth0", "mka-cak": %q, "mka-ckn": "01", "port": 0, "encrypt": true}},
+		{"name": "macsec0", "type": "macsec", "state": "up", "macsec": {"base-iface": "eth0", "mka-cak": %q, "mka-ckn": "01", "port": 0, "encrypt": true, "validation": "strict", "send-sci": true}},
 		{"name": "ipsec0", "type": "ipsec", "state": "up", "libreswan": {"right": "192.0.2.1", "psk": %q}}]}`,
 		all[0], all[1], all[2], all[3]), all
 }
