@@ -16,6 +16,7 @@ func (p *planning) look() {
 		place := &p.places[i]
 		p.lookForHandler(place)
 		p.lookForLife(place)
+		p.lookForPredecessor(place)
 	}
 }
 
@@ -51,6 +52,19 @@ func (p *planning) lookForLife(place *place) {
 	}
 	place.lost = inside && place.Matches
 	place.changing = false
+}
+
+// longestWindow is the most that a policy's probeTimeoutSeconds may say.
+const longestWindow = 30 * time.Minute
+
+// lookForPredecessor: what a node tells of a deleted policy of the same name is over when
+// this one has been there for longer than a change can take. A handler that runs
+// removes it in seconds; where none does, it would stand in the way for good.
+func (p *planning) lookForPredecessor(place *place) {
+	made := p.in.Policy.CreationTimestamp.Time
+	if place.changing && !place.enacted && !made.IsZero() && p.isOver(made, p.in.Grace+longestWindow) {
+		place.changing = false
+	}
 }
 
 // patience is longer than a change can be on trial: a node that the change cut off

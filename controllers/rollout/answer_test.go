@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -22,7 +23,7 @@ func TestNodesThatCannotAnswerKeepNobodyWaiting(t *testing.T) {
 	tests := map[string]struct {
 		limit          intstr.IntOrString
 		rollout        *v1.Rollout
-		fresh          time.Duration
+		fresh, made    time.Duration
 		nodes          []on
 		grants, aborts []string
 		message        string
@@ -100,6 +101,14 @@ func TestNodesThatCannotAnswerKeepNobodyWaiting(t *testing.T) {
 			rollout: &v1.Rollout{Canary: new(int32(1))}, nodes: []on{dead("a", long), {name: "b"}}, aborts: []string{"b"},
 			message: "0/2 nodes failed to configure, 1 nodes aborted configuration",
 		},
+		"what a node tells of a deleted policy of the same name keeps a slot while it may still be so": {
+			nodes: []on{{name: "a", owner: "another", approved: 9, reported: 9, shows: showing(progressing)}, {name: "b", owner: "this"}}, made: 30 * time.Minute,
+			message: "Policy is progressing 0/2 nodes finished, 2 pending", again: 10 * time.Minute,
+		},
+		"and none after that": {
+			nodes: []on{{name: "a", owner: "another", approved: 9, reported: 9, shows: showing(progressing)}, {name: "b", owner: "this"}}, made: 40 * time.Minute,
+			grants: []string{"b"}, message: "Policy is progressing 0/2 nodes finished, 1 pending",
+		},
 		"one that died while it was changing for an older generation stands in nobody's way": {
 			nodes: []on{{name: "a", approved: 2, reported: 2, shows: showing(progressing), notReady: true, changed: long}, {name: "b"}}, grants: []string{"b"},
 			message: "Policy is progressing 0/1 nodes finished, 1 nodes ignored due to NotReady state",
@@ -111,6 +120,9 @@ func TestNodesThatCannotAnswerKeepNobodyWaiting(t *testing.T) {
 				test.limit = intstr.FromInt32(1)
 			}
 			in := inputOf(test.limit, test.nodes)
+			if test.made > 0 {
+				in.Policy.CreationTimestamp = metav1.NewTime(in.Now.Add(-test.made))
+			}
 			in.Policy.Spec.Rollout = test.rollout
 			switch {
 			case test.fresh < 0:

@@ -232,6 +232,8 @@ func (x *execution) plugLater() {
 			}
 			x.world.Trace(n.Name, "host", nic+" is plugged in")
 			node.Host.Plug(host.NIC{Name: nic, MAC: network.MACOf(n.Name, nic)})
+			// To the rules it is what somebody did to the node by hand.
+			x.rules.Tell(oracle.Event{Node: n.Name, What: oracle.Fault{Kind: "drift"}})
 		}
 		x.world.After(n.Late, plug)
 	}
