@@ -70,10 +70,6 @@ func resolver(servers, search, options []string) tree {
 	return t
 }
 
-func sameResolver(a, b tree) bool {
-	return slices.Equal(texts(a["server"]), texts(b["server"])) && slices.Equal(texts(a["search"]), texts(b["search"]))
-}
-
 func anys(items []string) []any {
 	found := []any{}
 	for _, item := range items {
@@ -83,10 +79,11 @@ func anys(items []string) []any {
 }
 
 // refusedServers is why NetworkManager does not take a profile. nmstate leaves name
-// servers in it unless the state says others, and a family that is disabled may
-// have none (seen on the lab, with 1.52). A port has neither.
+// servers in it, also where the state names the same or others, unless the state has
+// none at all; and a family that is disabled may have none (seen on the lab, with 1.52).
+// A port has neither.
 func (h *Host) refusedServers(d *plan) error {
-	if h.settings.dns != nil || d.settings.dns != nil && !sameResolver(d.settings.dns, h.resolverConfig()) {
+	if h.settings.dns != nil {
 		return nil
 	}
 	for _, p := range d.activate {

@@ -121,8 +121,8 @@ routes:
   - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: top}
 `
 	// NetworkManager lets no family be disabled that has its profile's name servers.
-	const served = `
-dns-resolver: {config: {server: [192.0.2.53]}}
+	const unserved = `
+dns-resolver: {config: {}}
 `
 	tests := map[string]struct {
 		desired string
@@ -131,7 +131,7 @@ dns-resolver: {config: {server: [192.0.2.53]}}
 		"an MTU": {"interfaces: [{name: eth0, type: ethernet, state: up, mtu: 1400}]", ""},
 		"another network": {`{interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 203.0.113.77, prefix-length: 24}]}}]}`,
 			"the way back: gateway has no route to 203.0.113.77"},
-		"no address":        {`interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: false}}]` + served, "node1 has no route to 192.0.2.1"},
+		"no address":        {`interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: false}}]` + unserved, "node1 has no route to 192.0.2.1"},
 		"an interface down": {`{interfaces: [{name: eth0, type: ethernet, state: down}]}`, "node1 has no route to 192.0.2.1"},
 		"a bridge that takes over": {`
 interfaces:
@@ -176,7 +176,7 @@ interfaces:
   - name: top
     type: vlan
     state: up
-    vlan: {base-iface: eth0, id: 5}` + moved + served, "nobody in VLAN 5 of switch lan answers node1 for 192.0.2.1"},
+    vlan: {base-iface: eth0, id: 5}` + moved + unserved, "nobody in VLAN 5 of switch lan answers node1 for 192.0.2.1"},
 		"a bridge over a bond": {`
 interfaces:
   - name: bond0
@@ -224,7 +224,7 @@ interfaces:
   - name: top
     type: mac-vlan
     state: up
-    mac-vlan: {base-iface: eth0, mode: bridge, promiscuous: true}` + moved + served, ""},
+    mac-vlan: {base-iface: eth0, mode: bridge, promiscuous: true}` + moved + unserved, ""},
 		"a VRF without routes of its own": {`
 interfaces:
   - name: vrf1
