@@ -257,14 +257,16 @@ func TestPlanDecides(t *testing.T) {
 		"a policy that was read too old is left alone": {
 			limit: intstr.FromInt32(2), nodes: []on{{name: "a", approved: generation + 1}, {name: "b"}},
 		},
-		"a number below 1 counts as 1":             {limit: intstr.FromInt32(0), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a"}},
-		"a percentage above 100 allows all":        {limit: intstr.FromString("200%"), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a", "b"}},
-		"a percentage of 0 counts as 1":            {limit: intstr.FromString("0%"), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a"}},
-		"what is no number at all is refused":      {limit: intstr.FromString("half"), nodes: []on{{name: "a"}}},
-		"a percentage of less than 0 is refused":   {limit: intstr.FromString("-5%"), nodes: []on{{name: "a"}}},
-		"a number in quotes is that number":        {limit: intstr.FromString("2"), nodes: []on{{name: "a"}, {name: "b"}, {name: "c"}}, grants: []string{"a", "b"}},
-		"in quotes, too, less than 1 counts as 1":  {limit: intstr.FromString("0"), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a"}},
-		"a number above the node count allows all": {limit: intstr.FromInt32(9), nodes: []on{{name: "a"}}, grants: []string{"a"}},
+		"a number below 1 counts as 1":              {limit: intstr.FromInt32(0), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a"}},
+		"a percentage above 100 allows all":         {limit: intstr.FromString("200%"), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a", "b"}},
+		"a percentage of 0 counts as 1":             {limit: intstr.FromString("0%"), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a"}},
+		"what is no number at all is refused":       {limit: intstr.FromString("half"), nodes: []on{{name: "a"}}},
+		"a number of less than 0 in quotes is, too": {limit: intstr.FromString("-5"), nodes: []on{{name: "a"}}},
+		"and one with a sign":                       {limit: intstr.FromString("+5"), nodes: []on{{name: "a"}}},
+		"a percentage of less than 0 is refused":    {limit: intstr.FromString("-5%"), nodes: []on{{name: "a"}}},
+		"a number in quotes is that number":         {limit: intstr.FromString("2"), nodes: []on{{name: "a"}, {name: "b"}, {name: "c"}}, grants: []string{"a", "b"}},
+		"in quotes, too, less than 1 counts as 1":   {limit: intstr.FromString("0"), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a"}},
+		"a number above the node count allows all":  {limit: intstr.FromInt32(9), nodes: []on{{name: "a"}}, grants: []string{"a"}},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,9 @@ func newerThanPolicy(in Input) string {
 	return ""
 }
 
+// plain is text with one meaning: a whole number, or a percentage.
+var plain = regexp.MustCompile(`^[0-9]{1,9}%?$`)
+
 // maxUnavailable is how many of the matching nodes may be changing at once, at
 // least 1. What has one plain meaning is taken, as the older project does, and meaning
 // tells it: less than one node is one, a number in quotes is that number, more than all
@@ -35,20 +39,28 @@ func maxUnavailable(policy *v1.NodeNetworkConfigurationPolicy, matching int) (li
 		value = *policy.Spec.MaxUnavailable
 	}
 	said := value.String()
-	if number, err := strconv.ParseInt(value.StrVal, 10, 32); err == nil && value.Type == intstr.String {
-		value, meaning = intstr.FromInt32(int32(number)), fmt.Sprintf(", maxUnavailable %q counts as %d", said, max(number, 1))
-	}
-	limit, err = intstr.GetScaledValueFromIntOrPercent(&value, matching, true)
-	if err != nil || strings.HasPrefix(value.StrVal, "-") {
+	if value.Type == intstr.String && !plain.MatchString(said) {
 		return 0, "", fmt.Errorf("spec.maxUnavailable: %q must be a whole number or a percentage, such as 3 or \"30%%\"", said)
 	}
-	share, _ := intstr.GetScaledValueFromIntOrPercent(&value, 100, true)
+	counts := value
+	if value.Type == intstr.String && !strings.HasSuffix(said, "%") {
+		counts, said = intstr.Parse(said), strconv.Quote(said)
+	}
+	share, err := intstr.GetScaledValueFromIntOrPercent(&counts, 100, true)
 	switch {
+	case err != nil:
+		return 0, "", fmt.Errorf("spec.maxUnavailable: %w", err)
 	case share < 1:
-		meaning = fmt.Sprintf(", maxUnavailable %s counts as 1", said)
-	case value.Type == intstr.String && share > 100:
-		meaning = fmt.Sprintf(", maxUnavailable %s counts as 100%%", said)
-		limit = matching
+		counts = intstr.FromInt32(1)
+	case counts.Type == intstr.String && share > 100:
+		counts = intstr.FromString("100%")
+	}
+	if counts != value {
+		meaning = fmt.Sprintf(", maxUnavailable %s counts as %s", said, counts.String())
+	}
+	limit, err = intstr.GetScaledValueFromIntOrPercent(&counts, matching, true)
+	if err != nil {
+		return 0, "", fmt.Errorf("spec.maxUnavailable: %w", err)
 	}
 	return max(limit, 1), meaning, nil
 }
