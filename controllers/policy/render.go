@@ -31,8 +31,10 @@ type rendering struct {
 	// matched are the interfaces that it was made for.
 	matched []string
 	joining joining
-	// named: it refers to Secrets.
-	named bool
+	// named: it refers to Secrets. secured is with the versions that were given.
+	named   bool
+	secured desired.Rendering
+	given   []v1.SealedSecret
 	// open: the next report may alter it, so it is looked at again.
 	open bool
 	err  error
@@ -76,12 +78,13 @@ func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy 
 		m.renderings[policy.UID] = made
 		known = made
 	}
-	if r.join(ctx, &known, g, policy) || known.matched != nil {
-		m.renderings[policy.UID] = known
-	}
+	changed := r.join(ctx, &known, g, policy) || known.matched != nil
 	p.Rendering, p.Captured, p.Err = known.Rendering, known.captured, known.err
 	if p.Err == nil && known.named {
-		g.secure(&p, policy)
+		changed = g.secure(&p, policy, &known) || changed
+	}
+	if changed {
+		m.renderings[policy.UID] = known
 	}
 	p.MatchedInterfaces = known.matched
 	p.MatchesNothing = len(policy.Spec.Match) > 0 && len(known.matched) == 0 && known.err == nil

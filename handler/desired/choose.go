@@ -214,10 +214,10 @@ func (t *turn) expect(target aggregate, changed *member) {
 	if changed == nil && len(target.members) == 0 && len(spec.Sources) == 0 {
 		return
 	}
-	as := func() bool {
+	told := func() bool { // Also by whom, and what it refers to.
 		return equality.Semantic.DeepEqual(spec.Sources, t.withGenerations(t.sourcesOf(target))) && t.hasSecrets(target)
 	}
-	if t.specIs(target) && (t.flying != nil || as()) {
+	if t.specIs(target) && (t.flying != nil || told()) {
 		return
 	}
 	t.decision.Spec, t.decision.Overruled = t.specOf(target, changed), t.edited()

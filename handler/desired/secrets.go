@@ -3,6 +3,7 @@ package desired
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,7 +22,7 @@ func Secured(made Rendering, priority int32, given []v1.SealedSecret) (secured R
 			return named.String(), nil
 		}
 		if problem := given[at].Problem; problem != "" {
-			return "", fmt.Errorf("%s", problem)
+			return "", errors.New(problem)
 		}
 		named.Version = given[at].Version
 		return named.String(), nil
