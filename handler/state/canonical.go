@@ -153,21 +153,12 @@ func renamed(tree map[string]any, from, to string) {
 	delete(tree, from)
 }
 
-// inter takes the sections of every type where the type is not said: what a
-// section of one name holds differs little.
+// inter takes the sections of every type where the type is not said, or is one that
+// nmstate only reports.
 func (w speller) inter(tree map[string]any) {
-	known := vocabulary.base
-	if sections, typed := vocabulary.types[text(tree["type"])]; typed && sections != nil {
-		known = joinKeys(known, sections)
-	} else {
-		known = joinKeys(known)
-		for _, name := range sortedNames(vocabulary.types) {
-			for key, s := range vocabulary.types[name] {
-				if known[key] == nil {
-					known[key] = s
-				}
-			}
-		}
+	known, is := vocabulary.whole[text(tree["type"])]
+	if !is {
+		known = vocabulary.whole[""]
 	}
 	w.keyed(known, tree)
 }

@@ -163,4 +163,25 @@ var vocabulary = struct {
 	// base and types are those of an interface.
 	base  keys
 	types map[string]keys
-}{stateKeys(), baseKeys(), typeKeys()}
+	// whole are both together, by type.
+	whole map[string]keys
+}{stateKeys(), baseKeys(), typeKeys(), interfaceKeys()}
+
+// interfaceKeys are all keys of an interface by its type, and for "" those of every
+// type: what a section of one name holds differs little.
+func interfaceKeys() map[string]keys {
+	whole, every := map[string]keys{}, baseKeys()
+	types := typeKeys()
+	for _, name := range sortedNames(types) {
+		if sections := types[name]; sections != nil {
+			whole[name] = joinKeys(baseKeys(), sections)
+		}
+		for key, s := range types[name] {
+			if every[key] == nil {
+				every[key] = s
+			}
+		}
+	}
+	whole[""] = every
+	return whole
+}
