@@ -115,11 +115,15 @@ func (a *Agent) do(ctx context.Context, actions []profiles.Action) error {
 }
 
 // doWhatCanBe carries out the actions as far as it can: that a file cannot be put back is no
-// reason to have NetworkManager go on with what was in another one. The error is the
-// first one.
+// reason to have NetworkManager go on with what was in another one. It is a reason to remove
+// nothing from disk: the profile that is written there may need what would go, and a node
+// that lost power now would boot with neither. The error is the first one.
 func (a *Agent) doWhatCanBe(ctx context.Context, actions []profiles.Action) error {
 	var first error
 	for _, action := range actions {
+		if first != nil && action.RemovesFromDisk() {
+			continue
+		}
 		err := a.do(ctx, []profiles.Action{action})
 		if first == nil {
 			first = err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"testing"
 	"time"
 
@@ -187,20 +188,43 @@ func (n noted) Do(_ context.Context, action profiles.Action) error {
 	return nil
 }
 
-func TestAFileThatCannotBePutBackKeepsNetworkManagerFromNothing(t *testing.T) {
-	actions := []profiles.Action{{Verb: profiles.Remove}, {Verb: profiles.Write}, {Verb: profiles.Sync}, {Verb: profiles.Reload}}
+func TestAFileThatCannotBePutBackKeepsNetworkManagerFromNothingAndFilesOnDisk(t *testing.T) {
+	inRun := profiles.Action{Verb: profiles.Remove, Path: profiles.RunDir + "/last-resort.nmconnection"}
+	onDisk := profiles.Action{Verb: profiles.Remove, Path: profiles.DiskDir + "/br0.nmconnection"}
+	write, sync := profiles.Action{Verb: profiles.Write, Path: profiles.DiskDir + "/eth0.nmconnection"}, profiles.Action{Verb: profiles.Sync}
+	reload := profiles.Action{Verb: profiles.Reload}
 	for name, c := range map[string]struct {
-		with error
-		done int
+		fails profiles.Verb
+		with  error
+		todo  []profiles.Action
+		done  []profiles.Verb
 	}{
-		"the disk is full: NetworkManager still reads what is there": {with: errors.New("no space left on device"), done: len(actions)},
-		"NetworkManager is away: nobody would read it":               {with: backend.ErrUnavailable, done: 2},
+		"the disk is full: the bridge that the NIC's profile still names stays, and NetworkManager reads what is there": {
+			profiles.Write, errors.New("no space left on device"),
+			[]profiles.Action{write, sync, onDisk, sync, reload},
+			[]profiles.Verb{profiles.Write, profiles.Sync, profiles.Sync, profiles.Reload},
+		},
+		"what is written is not on disk for certain: nothing goes from there": {
+			profiles.Sync, errors.New("input/output error"),
+			[]profiles.Action{write, sync, onDisk, reload},
+			[]profiles.Verb{profiles.Write, profiles.Sync, profiles.Reload},
+		},
+		"what a reboot forgets goes all the same": {
+			profiles.Write, errors.New("no space left on device"),
+			[]profiles.Action{write, inRun, reload},
+			[]profiles.Verb{profiles.Write, profiles.Remove, profiles.Reload},
+		},
+		"NetworkManager is away: nobody would read it": {
+			profiles.Write, backend.ErrUnavailable,
+			[]profiles.Action{inRun, write, sync, reload},
+			[]profiles.Verb{profiles.Remove, profiles.Write},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done []profiles.Verb
-			a := &Agent{Options: Options{Backend: noted{newHost(), profiles.Write, c.with, &done}}}
-			if err := a.doWhatCanBe(t.Context(), actions); !errors.Is(err, c.with) || len(done) != c.done {
-				t.Errorf("did %v: %v", done, err)
+			a := &Agent{Options: Options{Backend: noted{newHost(), c.fails, c.with, &done}}}
+			if err := a.doWhatCanBe(t.Context(), c.todo); !errors.Is(err, c.with) || !slices.Equal(done, c.done) {
+				t.Errorf("did %v, want %v: %v", done, c.done, err)
 			}
 		})
 	}

@@ -62,6 +62,11 @@ type Action struct {
 	Keys   state.Keys
 }
 
+// RemovesFromDisk tells an action after which the next boot finds a file less.
+func (a Action) RemovesFromDisk() bool {
+	return a.Verb == Remove && onDisk(a.Path) != 0
+}
+
 // String names the action and its object, never the content of a file.
 func (a Action) String() string {
 	switch a.Verb {

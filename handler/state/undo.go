@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Undo is what has to be applied beside Delta(from, to) so that what only from
@@ -17,7 +18,8 @@ import (
 //     back, and entries that others put there since stay.
 //   - Routes and rules that from had added go; those that it took away come back.
 //   - A leaf whose current value is not from's any more is left alone: somebody
-//     else has changed it since, and what is theirs is not ours to undo.
+//     else has changed it since, and what is theirs is not ours to undo. An address
+//     that somebody only took away is nobody's, and the others go.
 //
 // reverts are the paths (as Paths spells them) that may be reverted. What the
 // originals do not know is left alone.
@@ -111,7 +113,7 @@ func (u *undoing) inter(one Interface) {
 	case !there:
 		return
 	}
-	o := &overlay{u: u, name: one.Name, implied: u.from.ports[one.Name].Name != "", differences: u.differences(one)}
+	o := &overlay{u: u, name: one.Name, implied: u.from.ports[one.Name].Name != "", differences: u.differences(one, got)}
 	back := o.interfaceTree(interfacePath(one), one.tree, wanted.tree, original, canonical(got.Tree()))
 	if back == nil {
 		return
@@ -189,15 +191,34 @@ func identity(one, got Interface) map[string]any {
 	return tree
 }
 
-// differences are the places where the interface is not as from has it.
-func (u *undoing) differences(one Interface) []string {
+// differences are the places where the interface is not as from has it, but for addresses
+// that somebody took away and put no other ones in their place.
+func (u *undoing) differences(one, got Interface) []string {
 	c := &comparison{byName: u.c.byName, others: u.c.others, controllers: u.c.controllers, all: u.c.all}
 	c.inter(one)
 	var paths []string
 	for _, d := range c.found {
+		family, address := strings.CutSuffix(d.Path, ".address")
+		if address && d.Got == "" && !hasOthers(one, got, Family(family[strings.LastIndex(family, ".")+1:])) {
+			continue
+		}
 		paths = append(paths, d.names()...)
 	}
 	return paths
+}
+
+// hasOthers tells whether got has addresses of a family that one does not.
+func hasOthers(one, got Interface, family Family) bool {
+	addresses := func(i Interface) (found []string) {
+		for _, entry := range objects(object(i.tree[string(family)])["address"]) {
+			if address := normalAddress(entry); !isLeased(entry) && !isLinkLocal(address) && !isForeign(entry) {
+				found = append(found, address)
+			}
+		}
+		return found
+	}
+	given := addresses(one)
+	return slices.ContainsFunc(addresses(got), func(has string) bool { return !slices.Contains(given, has) })
 }
 
 // routes are those to take away, then those to bring back.

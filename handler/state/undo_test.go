@@ -57,6 +57,18 @@ func TestUndo(t *testing.T) {
 			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24},{"ip":"192.0.2.3","prefix-length":24}]}}]}`,
 			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.3","prefix-length":24},{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
 		},
+		"an address goes also where somebody took the other one away": {
+			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":false}}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24},{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":false}}]}`,
+		},
+		"addresses that somebody put in the place of the policy's are left alone": {
+			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":false}}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			want:    `{}`,
+		},
 		"DHCP comes back without what it had handed out": {
 			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":true,"address":[{"ip":"192.0.2.1","prefix-length":24,"valid-life-time":"60sec"}]}}]}`,
 			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
