@@ -19,8 +19,9 @@ const settles = 10 * time.Second
 
 // joining are interfaces that spec.match selects since the policy was rendered.
 type joining struct {
-	// looked is the report in which they were looked for.
-	looked []byte
+	// looked is the report in which they were looked for, and wanted what the node was to
+	// be then: an interface that no policy makes any more may be selected.
+	looked, wanted []byte
 	names  []string
 	since  time.Time
 }
@@ -34,20 +35,22 @@ func followsReports(policy *v1.NodeNetworkConfigurationPolicy) bool {
 // join renders a policy anew, in the same generation, for interfaces that joined since.
 // None leaves it: a change that hides an interface from spec.match would undo itself,
 // and an interface that is gone for a moment would lose what it has. It waits until the
-// node has what was rendered before and no change is under way.
+// node has what was rendered before and no change is under way, and for the neighbours of
+// all interfaces, where the policy is made of what those announce.
 func (r *Reconciler) join(ctx context.Context, known *rendering, g *gathered, policy *v1.NodeNetworkConfigurationPolicy) bool {
 	if !followsReports(policy) || len(known.matched) == 0 || known.err != nil || !g.has(policy, known) {
 		return false
 	}
 	j := &known.joining
-	if len(j.names) == 0 && g.state.Status.Truncated == nil && bytes.Equal(j.looked, g.state.Status.CurrentState.Raw) {
+	if len(j.names) == 0 && g.state.Status.Truncated == nil && bytes.Equal(j.looked, g.state.Status.CurrentState.Raw) &&
+		bytes.Equal(j.wanted, g.state.Spec.DesiredState.Raw) {
 		return false
 	}
 	names, err := r.joined(g, policy, known.matched)
 	if err != nil {
 		return false // The whole report is not known here now.
 	}
-	j.looked = g.state.Status.CurrentState.Raw
+	j.looked, j.wanted = g.state.Status.CurrentState.Raw, g.state.Spec.DesiredState.Raw
 	if !slices.Equal(names, j.names) {
 		j.names, j.since = names, g.input.Now
 	}

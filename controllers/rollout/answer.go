@@ -47,7 +47,7 @@ func (p *planning) lookForHandler(place *place) {
 // way any more.
 func (p *planning) lookForLife(place *place) {
 	inside := place.approved && place.phase == working && !place.unchanged && !place.retrying
-	if place.Ready || place.Since.IsZero() || !inside && !place.changing || !p.isOver(place.Since, p.patience()) {
+	if place.Ready || place.Since.IsZero() || !inside && !place.changing || !p.hasPassed(place.NotReadyFor, p.patience()) {
 		return
 	}
 	place.lost = inside && place.Matches
@@ -79,7 +79,11 @@ func (p *planning) patience() time.Duration {
 
 // isOver tells whether so much time has passed; if not, it is planned again then.
 func (p *planning) isOver(since time.Time, span time.Duration) bool {
-	left := span - p.in.Now.Sub(since)
+	return p.hasPassed(p.in.Now.Sub(since), span)
+}
+
+func (p *planning) hasPassed(passed, span time.Duration) bool {
+	left := span - passed
 	if left <= 0 {
 		return true
 	}

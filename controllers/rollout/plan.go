@@ -21,6 +21,9 @@ type Node struct {
 	// Since is when Ready changed last, and Created when the node joined; zero where
 	// that is not known.
 	Since, Created time.Time
+	// NotReadyFor is how long this process has seen it not Ready; zero for a node
+	// that is Ready. Since is by another machine's clock, and only told.
+	NotReadyFor time.Duration
 	// Unreported: there is no NodeNetworkState of it, so no handler has spoken there.
 	Unreported bool
 	// Taken is what keeps its enactment from being made: the names that it may have are

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -38,25 +37,26 @@ const staleRetry = 200 * time.Millisecond
 
 // Reconciler plans the rollout of one policy at a time and writes what the
 // plan says: enactment specs and the policy's status. It keeps nothing in
-// memory between two calls but which policies its cache has caught up with, and
-// which of its grants may have been written.
+// memory between two calls but which policies its cache has caught up with, which of
+// its grants may have been written, and since when nodes have not been Ready.
 type Reconciler struct {
 	client client.Client
 	live   client.Reader
 	events events.EventRecorder
-	clock  clock.PassiveClock
+	clock  Clock
 	grace  time.Duration
 	// indexed: the cache lists enactments by policy.
 	indexed bool
 	seen    caughtUp
 	unsure  unsure
+	gaps    gaps
 }
 
 // New returns a Reconciler. The client must read its own writes: a cache that
 // does not have the last grant yet would let one too many be made. (A manager's
 // client does with EnableReadYourWritesConsistency.) live reads past the cache. grace
 // is how long a node may be without an answer (Input.Grace).
-func New(client client.Client, live client.Reader, events events.EventRecorder, clock clock.PassiveClock, grace time.Duration) *Reconciler {
+func New(client client.Client, live client.Reader, events events.EventRecorder, clock Clock, grace time.Duration) *Reconciler {
 	return &Reconciler{client: client, live: live, events: events, clock: clock, grace: grace}
 }
 
@@ -138,7 +138,7 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 	if err != nil {
 		return Input{}, err
 	}
-	in.addNodes(nodes.Items, reported)
+	in.addNodes(nodes.Items, reported, r.gaps.observe(nodes.Items, r.clock.Running()))
 	return in, r.findTaken(ctx, &in, nodes.Items)
 }
 
@@ -193,7 +193,7 @@ func (r *Reconciler) reported(ctx context.Context, in *Input) (map[string]bool, 
 	return reported, nil
 }
 
-func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool) {
+func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool, notReadyFor map[string]time.Duration) {
 	enacted := in.byNode()
 	for i := range nodes {
 		node := &nodes[i]
@@ -204,7 +204,7 @@ func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool) {
 		if matches || enacted[node.Name] != nil {
 			in.Nodes = append(in.Nodes, Node{
 				Name: node.Name, Ready: isReady(node), Matches: matches, Since: readySince(node),
-				Created: node.CreationTimestamp.Time, Unreported: !reported[node.Name],
+				NotReadyFor: notReadyFor[node.Name], Created: node.CreationTimestamp.Time, Unreported: !reported[node.Name],
 			})
 		}
 	}

@@ -88,7 +88,11 @@ func (w *world) hash(h *host) string {
 func (w *world) input() Input {
 	in := Input{Policy: w.policy, Now: metav1.NewTime(w.now), Installed: w.installed, Grace: DefaultGrace}
 	for _, h := range w.hosts {
-		in.Nodes = append(in.Nodes, h.Node)
+		node := h.Node
+		if !node.Ready {
+			node.NotReadyFor = w.now.Sub(node.Since)
+		}
+		in.Nodes = append(in.Nodes, node)
 	}
 	for _, name := range slices.Sorted(mapKeys(w.enactments)) {
 		in.Enactments = append(in.Enactments, *w.enactments[name].DeepCopy())

@@ -51,6 +51,7 @@ func (t *turn) choose() {
 		return
 	case !t.managed():
 		t.waiting = messageUnmanaged
+		t.withdraw()
 		return
 	case t.flying != nil && t.keepFlying():
 		return
@@ -86,6 +87,18 @@ func (t *turn) choose() {
 		return
 	}
 	t.expect(t.base, nil)
+}
+
+// withdraw takes out of the spec of a node that is set aside what nobody wants there any
+// more and it has not committed: managed again, its state handler would begin with that
+// before anybody looks, and without a slot.
+func (t *turn) withdraw() {
+	untried := slices.ContainsFunc(t.in.State.Spec.Sources, func(s v1.DesiredSource) bool {
+		return !t.applied(s.Source) && !t.committedBefore(s.Source)
+	})
+	if untried && t.flying == nil && !t.unrecorded && t.over() && !t.edited() {
+		t.expect(t.base, nil)
+	}
 }
 
 func waitingFor(m *member) string { return "Waiting for policy " + m.name + " to finish on this node" }

@@ -51,10 +51,10 @@ func (h *Host) startNetworkManager() {
 }
 
 // isActive tells whether the profile is active on its device, maybe as it was
-// before somebody changed it.
+// before somebody changed it. One that lost its carrier for long is not.
 func (h *Host) isActive(p *profile) bool {
 	a := h.activations[p.key()]
-	return a != nil && a.profile.uuid == p.uuid && h.kernel.link(p.name, p.userspace()) != nil
+	return a != nil && !a.idle && a.profile.uuid == p.uuid && h.kernel.link(p.name, p.userspace()) != nil
 }
 
 // isUnused tells whether its device was made, and left so by a NetworkManager that died.

@@ -130,10 +130,7 @@ func (h *Host) showFamily(l *Link, family string) tree {
 			addresses = append(addresses, tree{"ip": a.Prefix.Addr().String(), "prefix-length": a.Prefix.Bits()})
 		}
 	}
-	p := h.settings.profile(l.Name, l.userspace())
-	if p != nil && !samePointer(p.said, l.Said) {
-		p = nil // It is not active.
-	}
+	p := h.active(l)
 	dynamic := p != nil && p.dynamic(family)
 	if len(addresses) == 0 && !dynamic {
 		return tree{"enabled": false}
@@ -153,6 +150,19 @@ func (h *Host) showFamily(l *Link, family string) tree {
 		maps.Copy(t, tree{"auto-dns": true, "auto-gateway": true, "auto-routes": true, "auto-route-table-id": 0})
 	}
 	return merged(t, without(p.family(family), "enabled", "address"))
+}
+
+// active is the profile that is active on a link as it was activated, also where its
+// file says something else since; nil for none.
+func (h *Host) active(l *Link) *profile {
+	p := h.settings.profile(l.Name, l.userspace())
+	if p == nil || samePointer(p.said, l.Said) {
+		return p
+	}
+	if a := h.activations[p.key()]; a != nil && a.profile.uuid == p.uuid && samePointer(a.profile.said, l.Said) {
+		return a.profile
+	}
+	return nil
 }
 
 // showPorts is the list of ports that the kernel has, each with what the

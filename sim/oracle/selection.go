@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,8 +49,18 @@ func (f *Facts) leftOut(p *v1.NodeNetworkConfigurationPolicy, node string) []str
 	}
 	left, err := desired.Joined(p.Spec.Match, f.Network(node), parsed(nns.Spec.DesiredState.Raw), e.Status.MatchedInterfaces,
 		desired.DefaultProtected(), p.Spec.AutoConfig != nil)
-	if err != nil {
-		return nil // The enactment says so.
+	if err != nil || f.isSilent(p, node, slices.Concat(e.Status.MatchedInterfaces, left)) {
+		return nil // The enactment says so, or it waits for those that it has.
 	}
 	return left
+}
+
+// isSilent tells of a policy that is made of what neighbours announce, where one of the
+// interfaces has none now: none leaves a policy, so nothing can be made of them all.
+func (f *Facts) isSilent(p *v1.NodeNetworkConfigurationPolicy, node string, matched []string) bool {
+	if p.Spec.AutoConfig == nil {
+		return false
+	}
+	_, waiting, err := desired.AutoConfigure(*p.Spec.AutoConfig, f.Network(node), matched)
+	return err != nil || waiting != ""
 }

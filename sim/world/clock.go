@@ -25,6 +25,9 @@ func (c Clock) Now() time.Time {
 // Since is the time since t by the wall clock.
 func (c Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
+// Running is for how long the world has run: no skew changes that.
+func (c Clock) Running() time.Duration { return c.process.world.Elapsed() }
+
 // AfterFunc runs f when d is over, unless the process dies before.
 func (c Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	t := &timer{clock: c, f: f}
