@@ -22,8 +22,8 @@ type joining struct {
 	// looked is the report in which they were looked for, and wanted what the node was to
 	// be then: an interface that no policy makes any more may be selected.
 	looked, wanted []byte
-	names  []string
-	since  time.Time
+	names          []string
+	since          time.Time
 }
 
 // followsReports tells whether the policy is rendered anew when spec.match selects

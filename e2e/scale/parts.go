@@ -52,7 +52,6 @@ func (b *Bench) startControllers(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making the controllers: %w", err)
 	}
-	wall := clock.RealClock{}
 	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("nmstate-controllers"), rollout.NewClock(), rollout.DefaultGrace).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("setting up the rollout controller: %w", err)
 	}

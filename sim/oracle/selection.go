@@ -43,7 +43,7 @@ func (selection) AtRest(f *Facts) error {
 // leftOut are the interfaces that the policy selects on the node and does not configure.
 func (f *Facts) leftOut(p *v1.NodeNetworkConfigurationPolicy, node string) []string {
 	e, nns := f.enactment(node, p.Name), f.state(node)
-	if e == nil || nns == nil || !f.selects(p, node) || !f.Has(node) || !f.HasPod(node) || f.isAway(node) || !ownedBy(e, p) ||
+	if e == nil || nns == nil || !f.selects(p, node) || !f.Has(node) || !f.HasPod(node) || f.IsTaken(node) || f.isAway(node) || !ownedBy(e, p) ||
 		e.Status.PolicyGeneration != p.Generation || !conditionIs(e.Status.Conditions, v1.EnactmentAvailable) {
 		return nil
 	}
