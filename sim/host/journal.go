@@ -14,8 +14,9 @@ import (
 // disk is what survives crashes, restarts and power cuts: the journal's files.
 type disk struct {
 	entry, record []byte
-	// phase that the entry says.
-	phase txn.Phase
+	// decoded is the entry, once somebody looked; phase is what it says.
+	decoded *journal.Entry
+	phase   txn.Phase
 	// armed are the files when the entry came, unsaved what Host.Unsaved told then,
 	// for oracles.
 	armed   profiles.Files
@@ -26,8 +27,16 @@ type disk struct {
 // have returned of survives.
 func (h *Host) Journal(p *world.Process) journal.Journal { return journalPort{h, p} }
 
-// Entry is the open transaction on the disk, for oracles; nil for none.
+// Entry is the open transaction on the disk, for oracles, which change nothing in it; nil
+// for none.
 func (h *Host) Entry() *journal.Entry {
+	if h.disk.decoded == nil {
+		h.disk.decoded = h.readEntry()
+	}
+	return h.disk.decoded
+}
+
+func (h *Host) readEntry() *journal.Entry {
 	if h.disk.entry == nil {
 		return nil
 	}
@@ -76,7 +85,7 @@ func (j journalPort) call(verb string, do func() error) error {
 
 // Load implements journal.Journal.
 func (j journalPort) Load() (entry *journal.Entry, err error) {
-	err = j.call("load", func() error { entry = j.host.Entry(); return nil })
+	err = j.call("load", func() error { entry = j.host.readEntry(); return nil })
 	return entry, err
 }
 
@@ -93,7 +102,7 @@ func (j journalPort) Save(entry journal.Entry) error {
 		if j.host.disk.entry == nil {
 			j.host.disk.armed, j.host.disk.unsaved = j.host.Files(), j.host.Unsaved()
 		}
-		j.host.disk.entry, j.host.disk.phase = raw, entry.Transaction.Phase
+		j.host.disk.entry, j.host.disk.decoded, j.host.disk.phase = raw, nil, entry.Transaction.Phase
 		return nil
 	})
 }
@@ -115,7 +124,7 @@ func (j journalPort) Close(record journal.Record) error {
 	if err != nil {
 		return err
 	}
-	return j.call("close", func() error { j.host.disk.entry = nil; return nil })
+	return j.call("close", func() error { j.host.disk.entry, j.host.disk.decoded = nil, nil; return nil })
 }
 
 // Record implements journal.Journal.
