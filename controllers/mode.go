@@ -39,7 +39,7 @@ func recorder(mgr ctrl.Manager, name string) *events.Recorder {
 
 func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	wall := clock.RealClock{}
-	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), recorder(mgr, leaseName), rollout.NewClock(), o.nodeGrace).SetupWithManager(ctx, mgr); err != nil {
+	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), recorder(mgr, leaseName), rollout.NewClock(wall), o.nodeGrace).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("adding the rollout controller: %w", err)
 	}
 	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {

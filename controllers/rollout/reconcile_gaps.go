@@ -15,16 +15,17 @@ type Clock interface {
 	Running() time.Duration
 }
 
-// NewClock returns the machine's. Running begins now.
-func NewClock() Clock { return machine{began: time.Now()} }
+// NewClock returns that of a process which begins now. Running is as steady as the
+// differences of what wall tells: the machine's follow Go's monotonic clock.
+func NewClock(wall clock.PassiveClock) Clock { return running{wall, wall.Now()} }
 
-type machine struct {
-	clock.RealClock
+type running struct {
+	clock.PassiveClock
 	began time.Time
 }
 
-// Running follows Go's monotonic clock.
-func (m machine) Running() time.Duration { return time.Since(m.began) }
+// Running implements Clock.
+func (r running) Running() time.Duration { return r.Since(r.began) }
 
 // gaps remembers since when nodes have not been Ready, as this process saw it. The time
 // in a node's condition is that of another machine: with a clock that is two hours

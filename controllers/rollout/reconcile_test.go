@@ -35,14 +35,6 @@ type stage struct {
 	refused map[string]bool
 }
 
-// fakeClock has run for as long as its wall clock says.
-type fakeClock struct {
-	*clocktesting.FakeClock
-	began time.Time
-}
-
-func (c fakeClock) Running() time.Duration { return c.Since(c.began) }
-
 func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -86,7 +78,7 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 				return c.SubResource(name).Patch(ctx, object, patch, options...)
 			},
 		}).Build()
-	s.reconciler = New(s.api, s.api, events.NewFakeRecorder(10), fakeClock{s.clock, s.clock.Now()}, DefaultGrace)
+	s.reconciler = New(s.api, s.api, events.NewFakeRecorder(10), NewClock(s.clock), DefaultGrace)
 	return s
 }
 

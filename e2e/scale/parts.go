@@ -52,7 +52,7 @@ func (b *Bench) startControllers(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making the controllers: %w", err)
 	}
-	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("nmstate-controllers"), rollout.NewClock(), rollout.DefaultGrace).SetupWithManager(ctx, mgr); err != nil {
+	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("nmstate-controllers"), rollout.NewClock(clock.RealClock{}), rollout.DefaultGrace).SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("setting up the rollout controller: %w", err)
 	}
 	return b.start(ctx, mgr)
