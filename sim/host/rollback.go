@@ -63,8 +63,8 @@ func (h *Host) restoreProfiles(c *trial) settings {
 		}
 	}
 	for _, is := range now.all() {
-		if !is.bare && c.settings.byUUID(is.uuid) == nil {
-			h.erase(is.uuid)
+		if had := c.storage[is.uuid]; !is.bare && c.settings.byUUID(is.uuid) == nil && had == (stored{}) {
+			h.erase(is.uuid) // One that has a file since before is none of the trial's.
 		}
 	}
 	return s
