@@ -37,9 +37,10 @@ func TestANodeIsNotReadyForAsLongAsThisProcessSawIt(t *testing.T) {
 			{0, []corev1.Node{gone(longAgo)}, map[string]time.Duration{"node1": 0}},
 			{time.Minute, []corev1.Node{gone(longAgo.Add(30 * time.Second))}, map[string]time.Duration{"node1": 0}},
 		},
-		"a node that went from NotReady to Unknown goes on": {
+		"a node that goes from NotReady to Unknown begins again: it may have been Ready in between": {
 			{0, []corev1.Node{node("node1", corev1.ConditionFalse, longAgo)}, map[string]time.Duration{"node1": 0}},
-			{time.Minute, []corev1.Node{gone(longAgo)}, map[string]time.Duration{"node1": time.Minute}},
+			{time.Minute, []corev1.Node{gone(longAgo.Add(40 * time.Second))}, map[string]time.Duration{"node1": 0}},
+			{2 * time.Minute, []corev1.Node{gone(longAgo.Add(40 * time.Second))}, map[string]time.Duration{"node1": time.Minute}},
 		},
 		"a node that was deleted is forgotten": {
 			{0, []corev1.Node{gone(longAgo)}, map[string]time.Duration{"node1": 0}},
