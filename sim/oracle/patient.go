@@ -129,3 +129,13 @@ func (f *Facts) noteReady(name string, node *corev1.Node) {
 		f.notReady[name] = f.Elapsed()
 	}
 }
+
+// anotherIsDead tells whether one of the nodes is dead, beside the given one.
+func anotherIsDead[V any](f *Facts, nodes map[string]V, node string) bool {
+	for other := range nodes {
+		if other != node && f.isDead(other) {
+			return true
+		}
+	}
+	return false
+}

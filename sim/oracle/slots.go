@@ -93,6 +93,7 @@ func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	if _, was := s.granted[p.UID][key]; !was {
 		limit, _ := f.limit(p, f.unheard())
 		s.granted[p.UID][key] = max(limit, s.open[p.UID][node], s.had(f, p, node)) // One that is changing goes on.
+		s.gave[p.UID] = s.gave[p.UID] || anotherIsDead(f, s.open[p.UID], node)     // It may be back before this one begins.
 	}
 }
 
@@ -324,7 +325,7 @@ func (b *blast) Observe(f *Facts, e Event) error {
 // grants: so many nodes may have the generation that a node is granted now. One that
 // does not match then holds no slot (design §2, rule 4), also if it comes back later.
 func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
-	_, name := nodeAndPolicy(e)
+	node, name := nodeAndPolicy(e)
 	p := f.policy(name)
 	if p == nil || !ownedBy(e, p) || e.Spec.ApprovedGeneration != p.Generation {
 		return
@@ -334,7 +335,7 @@ func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	b.allowed[key] = max(b.allowed[key], limit)
 	b.leave(f, p, key)
 	if !b.gave[key] {
-		b.gave[key] = f.hasLeftUnmanaged(p)
+		b.gave[key] = f.hasLeftUnmanaged(p) || anotherIsDead(f, b.begun[key], node)
 	}
 }
 
@@ -383,7 +384,7 @@ func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node strin
 	nodes[node] = true
 	most := b.allowed[key]
 	if len(nodes) > most {
-		b.gave[key] = b.gave[key] || slices.ContainsFunc(sortedKeys(nodes), func(other string) bool { return other != node && f.isDead(other) })
+		b.gave[key] = b.gave[key] || anotherIsDead(f, nodes, node)
 	}
 	if b.gave[key] {
 		most++ // Of these the first only gives its slot back.
