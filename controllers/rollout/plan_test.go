@@ -88,9 +88,8 @@ func inputOf(limit intstr.IntOrString, nodes []on) Input {
 	for _, o := range nodes {
 		if !o.gone {
 			in.Nodes = append(in.Nodes, Node{
-				NotReadyFor: o.changed,
-				Name:        o.name, Ready: !o.notReady, Matches: !o.elsewhere, Unreported: o.unreported,
-				Since: in.Now.Add(-o.changed), Created: in.Now.Add(-o.joined),
+				Name: o.name, Ready: !o.notReady, Matches: !o.elsewhere, Unreported: o.unreported,
+				NotReadyFor: o.changed, Since: in.Now.Add(-o.changed), Created: in.Now.Add(-o.joined),
 			})
 		}
 		if !o.bare {

@@ -11,12 +11,13 @@ import (
 // Clock is the time of this process.
 type Clock interface {
 	clock.PassiveClock
-	// Running is for how long this process has run, whatever the wall clock says.
+	// Running grows as time goes by, whatever the wall clock is set to. Only its
+	// differences mean anything.
 	Running() time.Duration
 }
 
-// NewClock returns that of a process which begins now. Running is as steady as the
-// differences of what wall tells: the machine's follow Go's monotonic clock.
+// NewClock counts from now on by wall. The machine's own clock follows Go's monotonic one
+// in its differences, so setting it changes nothing.
 func NewClock(wall clock.PassiveClock) Clock { return running{wall, wall.Now()} }
 
 type running struct {
