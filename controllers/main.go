@@ -71,6 +71,7 @@ type options struct {
 	elect          bool
 	electNamespace string
 	nodeGrace      time.Duration
+	handlers       string
 	secrets        string
 	metricsAddr    string
 	metricsOpen    bool
@@ -138,6 +139,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
 	flags.DurationVar(&o.nodeGrace, "node-grace", rollout.DefaultGrace, "how long a node may be without a handler until policies no longer wait for it, and how long one that died in the middle of a change keeps its slot")
+	flags.StringVar(&o.handlers, "handler-namespace", "", "namespace of the handlers' pods, by which a node whose handler died is found; empty: the handlers are no pods")
 	flags.StringVar(&o.secrets, "secrets-namespace", "", "namespace of the Secrets that policies may name; empty: they may name none")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics, over HTTPS and for callers who may get /metrics; 0 turns it off")
 	flags.BoolVar(&o.metricsOpen, "metrics-open", false, "serve metrics over HTTP and to everybody")

@@ -30,6 +30,9 @@ func cacheOptions(o options) cache.Options {
 			Namespaces: map[string]cache.Config{o.secrets: {}}, Transform: cache.TransformStripManagedFields(),
 		}
 	}
+	if o.handlers != "" {
+		kept.ByObject[&corev1.Pod{}] = rollout.CachedPods(o.handlers)
+	}
 	return kept
 }
 
@@ -39,7 +42,11 @@ func recorder(mgr ctrl.Manager, name string) *events.Recorder {
 
 func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	wall := clock.RealClock{}
-	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), recorder(mgr, leaseName), rollout.NewClock(wall), o.nodeGrace).SetupWithManager(ctx, mgr); err != nil {
+	plans := rollout.New(rollout.Options{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: recorder(mgr, leaseName),
+		Clock: rollout.NewClock(wall), Grace: o.nodeGrace, Handlers: o.handlers,
+	})
+	if err := plans.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("adding the rollout controller: %w", err)
 	}
 	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {

@@ -14,21 +14,26 @@ const leastLost = 2
 func (p *planning) look() {
 	for i := range p.places {
 		place := &p.places[i]
-		p.lookForHandler(place)
 		p.lookForLife(place)
+		p.lookForHandler(place) // Of one that died nothing is under way any more.
 		p.lookForPredecessor(place)
 	}
 }
 
 // lookForHandler tells a node that nobody manages from one whose handler is still to
-// come. A node has Grace from when it joined, and from when the first handler of the
-// cluster spoke: on the day of an installation no node has one yet.
+// come, or comes back. A node has Grace from when it joined, and from when the first
+// handler of the cluster spoke: on the day of an installation no node has one yet. And
+// it has Grace from when its handler was last seen to run.
 func (p *planning) lookForHandler(place *place) {
 	idle := place.phase == waiting || place.phase == aborted
 	if !place.Matches || !place.Ready || !idle || place.changing {
 		return
 	}
 	if place.setAside {
+		place.unmanaged = true
+		return
+	}
+	if place.Silent != nil && p.hasPassed(place.Silent.For, p.in.Grace) {
 		place.unmanaged = true
 		return
 	}
@@ -42,16 +47,29 @@ func (p *planning) lookForHandler(place *place) {
 	place.unmanaged = p.isOver(since, p.in.Grace)
 }
 
-// lookForLife finds nodes that died while they were changing. One that was granted
-// this generation is lost; one that was changing for an older one stands in nobody's
-// way any more.
+// lookForLife finds nodes that died, or whose handler did, while they were changing. One
+// that was granted this generation is lost; one that was changing for an older one
+// stands in nobody's way any more.
 func (p *planning) lookForLife(place *place) {
 	inside := place.approved && place.phase == working && !place.unchanged && !place.retrying
-	if place.Ready || place.Since.IsZero() || !inside && !place.changing || !p.hasPassed(place.NotReadyFor, p.patience()) {
+	if !place.away() || !inside && !place.changing || !p.hasPassed(place.awayFor(), p.patience()) {
 		return
 	}
 	place.lost = inside && place.Matches
 	place.changing = false
+	place.unmanaged = place.lost && place.Ready // It is there, and nobody manages it.
+}
+
+// away: nobody on the node can answer now.
+func (p place) away() bool { return !p.Ready && !p.Since.IsZero() || p.Silent != nil }
+
+// awayFor is since when. A machine takes its handler with it when it goes, so what began
+// first counts.
+func (p place) awayFor() time.Duration {
+	if p.Silent == nil {
+		return p.NotReadyFor
+	}
+	return max(p.NotReadyFor, p.Silent.For)
 }
 
 // longestWindow is the most that a policy's probeTimeoutSeconds may say.
@@ -105,7 +123,10 @@ func (p place) isLost() bool { return p.lost }
 // lostCause is the first node, by name, that died in the middle of the change.
 func (p *planning) lostCause() string {
 	for _, place := range p.places {
-		if place.lost {
+		switch {
+		case place.lost && place.Ready:
+			return fmt.Sprintf("%s: no handler runs there, in the middle of generation %d: %s", place.Name, p.out.Generation, place.Silent.Cause)
+		case place.lost:
 			return fmt.Sprintf("%s: not Ready since %s, in the middle of generation %d", place.Name,
 				place.Since.UTC().Format(time.RFC3339), p.out.Generation)
 		}

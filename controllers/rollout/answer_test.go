@@ -19,6 +19,9 @@ func TestNodesThatCannotAnswerKeepNobodyWaiting(t *testing.T) {
 	dead := func(name string, since time.Duration) on {
 		return on{name: name, approved: generation, reported: generation, shows: showing(progressing), notReady: true, changed: since}
 	}
+	silent := func(name string, since time.Duration) on {
+		return on{name: name, approved: generation, reported: generation, shows: showing(progressing), silent: since}
+	}
 	never := on{name: "z", bare: true, unreported: true, joined: long}
 	tests := map[string]struct {
 		limit          intstr.IntOrString
@@ -100,6 +103,46 @@ func TestNodesThatCannotAnswerKeepNobodyWaiting(t *testing.T) {
 		"a canary node that died stops it": {
 			rollout: &v1.Rollout{Canary: new(int32(1))}, nodes: []on{dead("a", long), {name: "b"}}, aborts: []string{"b"},
 			message: "0/2 nodes failed to configure, 1 nodes aborted configuration",
+		},
+		"a Ready node whose handler died is not managed after the grace": {
+			nodes: []on{done("a"), {name: "b", silent: long}}, message: "1/2 nodes successfully configured, 1 not managed",
+		},
+		"one whose handler restarts is waited for, and gets its turn": {
+			nodes: []on{done("a"), {name: "b", silent: time.Minute}}, grants: []string{"b"},
+			message: "Policy is progressing 1/2 nodes finished", again: 9 * time.Minute,
+		},
+		"one that was configured before its handler died stays so": {
+			nodes: []on{{name: "a", approved: generation, reported: generation, shows: showing(available), silent: long}}, message: "1/1 nodes successfully configured",
+		},
+		"one on which the policy failed before its handler died stays so": {
+			nodes:   []on{{name: "a", approved: generation, reported: generation, shows: showing(v1.EnactmentFailing), silent: long}, done("b")},
+			message: "1/2 nodes failed to configure",
+		},
+		"a Ready node whose handler died in the middle of the change keeps its slot for the grace": {
+			nodes: []on{silent("a", time.Minute), {name: "b"}}, message: "Policy is progressing 0/2 nodes finished, 1 pending", again: 9 * time.Minute,
+		},
+		"and gives it back then, as a machine that died": {
+			nodes: []on{silent("a", long), {name: "b"}}, grants: []string{"b"}, message: "Policy is progressing 0/1 nodes finished, 1 not managed",
+		},
+		"two of them stop the rollout": {
+			nodes: []on{silent("a", long), silent("b", long), {name: "c"}}, aborts: []string{"c"},
+			message: "0/3 nodes failed to configure, 1 nodes aborted configuration",
+		},
+		"a machine and the handler of another one stop it as well": {
+			nodes: []on{silent("a", long), dead("b", long), {name: "c"}}, aborts: []string{"c"},
+			message: "0/3 nodes failed to configure, 1 nodes aborted configuration",
+		},
+		"a share is of these nodes too": {
+			limit: intstr.FromString("50%"), nodes: []on{silent("a", long), {name: "b"}, {name: "c"}, {name: "d"}}, grants: []string{"b", "c"},
+			message: "Policy is progressing 0/3 nodes finished, 1 pending, 1 not managed",
+		},
+		"a node that left before its handler died counts from when it left": {
+			nodes:  []on{{name: "a", approved: generation, reported: generation, shows: showing(progressing), notReady: true, changed: long, silent: time.Minute}, {name: "b"}},
+			grants: []string{"b"}, message: "Policy is progressing 0/1 nodes finished, 1 nodes ignored due to NotReady state",
+		},
+		"one whose handler died while it was changing for an older generation stands in nobody's way": {
+			nodes: []on{{name: "a", approved: 2, reported: 2, shows: showing(progressing), silent: long}, {name: "b"}}, grants: []string{"b"},
+			message: "Policy is progressing 0/1 nodes finished, 1 not managed",
 		},
 		"what a node tells of a deleted policy of the same name keeps a slot while it may still be so": {
 			nodes: []on{{name: "a", owner: "another", approved: 9, reported: 9, shows: showing(progressing)}, {name: "b", owner: "this"}}, made: 30 * time.Minute,

@@ -39,15 +39,16 @@
 //
 // A node without a NodeNetworkState has no handler. It gets none of the turns, and
 // after a grace nobody waits for it: it is not managed. As long as its handler may
-// still come it is waited for. A node that is set aside counts as not managed, too.
+// still come it is waited for. A node whose handler's pod has not been Ready for the
+// grace, and one that is set aside, count as not managed, too.
 //
-// A granted node that has not been Ready for longer than a change can be on trial is
-// lost. It counts as one that fails, but the first one of them gives its slot back, so
-// that one dead machine stops nobody. When it is Ready again it has its slot again.
+// A granted node that has not been Ready, or has had no handler, for longer than a
+// change can be on trial is lost. It counts as one that fails, but the first one of them gives its slot back, so
+// that one dead machine stops nobody. When it answers again it has its slot again.
 //
-//	working ── not Ready for the grace and the probe window ──► lost
+//	working ── no answer for the grace and the probe window ──► lost
 //	   ▲                                                          │
-//	   └──────────────────────── Ready ───────────────────────────┘
+//	   └────────────── Ready, and its handler runs ───────────────┘
 //
 // # Steps
 //

@@ -318,6 +318,24 @@ func withoutAnswer(turns func(*world, ...string)) map[string]func(*world) {
 			w.plan()
 			turns(w, last)
 		},
+		"a handler dies in the middle of it and comes back": func(w *world) {
+			oneByOne(w)
+			turns(w, one, two, last)
+			w.plan()
+			turns(w, one)
+			w.say("the handler of node1 ends and is not started again; the node stays Ready")
+			w.host(one).silentSince = w.now
+			w.plan()
+			pass(w, DefaultGrace)
+			w.plan()
+			turns(w, one, two, two)
+			w.plan()
+			w.say("it is started again")
+			w.host(one).silentSince = time.Time{}
+			w.plan()
+			turns(w, one)
+			w.plan()
+		},
 		"a handler that never comes": func(w *world) {
 			w.say("node3 has no handler")
 			w.host(last).Unreported, w.host(last).Created = true, w.now

@@ -60,9 +60,11 @@ type place struct {
 	retries bool
 	// setAside: the enactment tells that nobody manages the node.
 	setAside bool
-	// unmanaged: nobody manages the node, and it is not in the middle of anything.
+	// unmanaged: nobody manages the node, and it is not in the middle of anything, or its
+	// handler died there.
 	unmanaged bool
-	// lost: it was granted, and has not been Ready for so long that it died.
+	// lost: it was granted, and has not been Ready, or has had no handler, for so long
+	// that it died.
 	lost bool
 	// matchless: spec.match selects no interface there.
 	matchless bool

@@ -24,11 +24,22 @@ type Node struct {
 	// NotReadyFor is how long this process has seen it not Ready; zero for a node
 	// that is Ready. Since is by another machine's clock, and only told.
 	NotReadyFor time.Duration
+	// Silent tells that no handler runs there; nil where one does, and where that is not
+	// known.
+	Silent *Silence
 	// Unreported: there is no NodeNetworkState of it, so no handler has spoken there.
 	Unreported bool
 	// Taken is what keeps its enactment from being made: the names that it may have are
 	// those of others. Empty for nothing.
 	Taken string
+}
+
+// Silence of a node that has no handler.
+type Silence struct {
+	// For is how long this process has seen it so.
+	For time.Duration
+	// Cause says what is seen instead of the handler.
+	Cause string
 }
 
 // Input is everything that a plan depends on. Plan changes nothing in it.
@@ -318,7 +329,7 @@ func (p *planning) noteNotReady() {
 		p.note("leave out %s: not managed", list(unmanaged))
 	}
 	if lost := p.names(place.isLost); len(lost) > 0 {
-		p.note("do not wait for %s: not Ready for %v, since it was in the middle of the change", list(lost), p.patience())
+		p.note("do not wait for %s: in the middle of the change, and no answer for %v", list(lost), p.patience())
 	}
 	if absent := p.names(place.absent); len(absent) > 0 {
 		p.note("wait for the enactment of %s", list(absent))

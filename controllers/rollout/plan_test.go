@@ -23,6 +23,8 @@ type on struct {
 	// there; unreported: no handler has spoken there.
 	changed, joined time.Duration
 	unreported      bool
+	// silent: for how long no handler runs there.
+	silent time.Duration
 	// elsewhere: the node no longer matches.
 	elsewhere bool
 	// gone: the node is deleted, its enactment not yet.
@@ -87,8 +89,12 @@ func inputOf(limit intstr.IntOrString, nodes []on) Input {
 	}
 	for _, o := range nodes {
 		if !o.gone {
+			var silent *Silence
+			if o.silent > 0 {
+				silent = &Silence{For: o.silent, Cause: "pod handler-" + o.name + " is not Ready (CrashLoopBackOff)"}
+			}
 			in.Nodes = append(in.Nodes, Node{
-				Name: o.name, Ready: !o.notReady, Matches: !o.elsewhere, Unreported: o.unreported,
+				Silent: silent, Name: o.name, Ready: !o.notReady, Matches: !o.elsewhere, Unreported: o.unreported,
 				NotReadyFor: o.changed, Since: in.Now.Add(-o.changed), Created: in.Now.Add(-o.joined),
 			})
 		}

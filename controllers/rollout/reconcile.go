@@ -38,26 +38,44 @@ const staleRetry = 200 * time.Millisecond
 // Reconciler plans the rollout of one policy at a time and writes what the
 // plan says: enactment specs and the policy's status. It keeps nothing in
 // memory between two calls but which policies its cache has caught up with, which of
-// its grants may have been written, and since when nodes have not been Ready.
+// its grants may have been written, and since when nodes have not been Ready or have had
+// no handler.
 type Reconciler struct {
 	client client.Client
 	live   client.Reader
 	events events.EventRecorder
 	clock  Clock
 	grace  time.Duration
+	// handlers is the namespace of the handlers' pods; empty where they are none.
+	handlers string
 	// indexed: the cache lists enactments by policy.
 	indexed bool
 	seen    caughtUp
 	unsure  unsure
 	gaps    gaps
+	silent  silences
 }
 
-// New returns a Reconciler. The client must read its own writes: a cache that
-// does not have the last grant yet would let one too many be made. (A manager's
-// client does with EnableReadYourWritesConsistency.) live reads past the cache. grace
-// is how long a node may be without an answer (Input.Grace).
-func New(client client.Client, live client.Reader, events events.EventRecorder, clock Clock, grace time.Duration) *Reconciler {
-	return &Reconciler{client: client, live: live, events: events, clock: clock, grace: grace}
+// Options of a Reconciler.
+type Options struct {
+	// Client must read its own writes: a cache that does not have the last grant yet
+	// would let one too many be made. (A manager's client does with
+	// EnableReadYourWritesConsistency.)
+	Client client.Client
+	// Live reads past the cache.
+	Live   client.Reader
+	Events events.EventRecorder
+	Clock  Clock
+	// Grace is how long a node may be without an answer (Input.Grace).
+	Grace time.Duration
+	// Handlers is the namespace in which the handlers' pods tell which nodes have one
+	// that runs. Empty: the handlers are no pods, and nobody looks.
+	Handlers string
+}
+
+// New returns a Reconciler.
+func New(o Options) *Reconciler {
+	return &Reconciler{client: o.Client, live: o.Live, events: o.Events, clock: o.Clock, grace: o.Grace, handlers: o.Handlers}
 }
 
 // Reconcile gathers, plans and writes. The request names a policy.
@@ -138,7 +156,11 @@ func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
 	if err != nil {
 		return Input{}, err
 	}
-	in.addNodes(nodes.Items, reported, r.gaps.observe(nodes.Items, r.clock.Running()))
+	silent, err := r.silentNodes(ctx, nodes.Items)
+	if err != nil {
+		return Input{}, err
+	}
+	in.addNodes(nodes.Items, reported, r.gaps.observe(nodes.Items, r.clock.Running()), silent)
 	return in, r.findTaken(ctx, &in, nodes.Items)
 }
 
@@ -193,7 +215,19 @@ func (r *Reconciler) reported(ctx context.Context, in *Input) (map[string]bool, 
 	return reported, nil
 }
 
-func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool, notReadyFor map[string]time.Duration) {
+// silentNodes are those on which no handler runs.
+func (r *Reconciler) silentNodes(ctx context.Context, nodes []corev1.Node) (map[string]*Silence, error) {
+	if r.handlers == "" {
+		return nil, nil
+	}
+	pods := &corev1.PodList{}
+	if err := r.client.List(ctx, pods, client.InNamespace(r.handlers), client.MatchingLabels(handlerLabel), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the handlers' pods: %w", err)
+	}
+	return r.silent.observe(nodes, pods.Items, r.clock.Running()), nil
+}
+
+func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool, notReadyFor map[string]time.Duration, silent map[string]*Silence) {
 	enacted := in.byNode()
 	for i := range nodes {
 		node := &nodes[i]
@@ -204,7 +238,7 @@ func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool, notRead
 		if matches || enacted[node.Name] != nil {
 			in.Nodes = append(in.Nodes, Node{
 				Name: node.Name, Ready: isReady(node), Matches: matches, Since: readySince(node),
-				NotReadyFor: notReadyFor[node.Name], Created: node.CreationTimestamp.Time, Unreported: !reported[node.Name],
+				NotReadyFor: notReadyFor[node.Name], Silent: silent[node.Name], Created: node.CreationTimestamp.Time, Unreported: !reported[node.Name],
 			})
 		}
 	}

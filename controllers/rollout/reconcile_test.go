@@ -78,8 +78,15 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 				return c.SubResource(name).Patch(ctx, object, patch, options...)
 			},
 		}).Build()
-	s.reconciler = New(s.api, s.api, events.NewFakeRecorder(10), NewClock(s.clock), DefaultGrace)
+	s.restart("")
 	return s
+}
+
+// restart the process. It looks at pods of handlers in the namespace, if there is one.
+func (s *stage) restart(handlers string) {
+	s.reconciler = New(Options{
+		Client: s.api, Live: s.api, Events: events.NewFakeRecorder(10), Clock: NewClock(s.clock), Grace: DefaultGrace, Handlers: handlers,
+	})
 }
 
 // reconcile runs once and returns the writes and when it wants to run again.

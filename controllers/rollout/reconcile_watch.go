@@ -40,7 +40,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 
 // Controller is when the rollout controller takes its turns.
 func (r *Reconciler) Controller() watch.Controller {
-	return watch.Controller{
+	c := watch.Controller{
 		Name: "rollout", Options: controller.Options{ReconciliationTimeout: reconcileTimeout},
 		Watches: []watch.Watch{
 			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: predicate.GenerationChangedPredicate{}, Handler: &handler.EnqueueRequestForObject{}},
@@ -49,6 +49,10 @@ func (r *Reconciler) Controller() watch.Controller {
 			{Object: stateMetadata(), Predicate: stateChanges(), Handler: handler.EnqueueRequestsFromMapFunc(r.policiesOfState)},
 		},
 	}
+	if r.handlers != "" {
+		c.Watches = append(c.Watches, r.podWatch())
+	}
+	return c
 }
 
 // Cached keeps out of the manager's cache what no plan reads: an enactment

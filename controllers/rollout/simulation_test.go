@@ -155,6 +155,7 @@ func (s *simulation) step() bool {
 		// Without faults left every node comes back.
 		if s.disturbances == 0 {
 			s.ready(h.Name, true)
+			h.silentSince = time.Time{}
 		}
 		return s.turn(h.Name)
 	}
@@ -187,7 +188,14 @@ func (s *simulation) disturb() {
 		s.joined++
 		s.hosts = append(s.hosts, &host{Node: Node{Name: fmt.Sprintf("late%02d", s.joined), Ready: true, Matches: true}})
 	case 2:
-		if h := s.anyHost(); h != nil {
+		if h := s.anyHost(); h != nil && s.random.IntN(3) == 0 {
+			since := s.now
+			if !h.silentSince.IsZero() {
+				since = time.Time{}
+			}
+			h.silentSince = since
+			s.say("%s: its handler runs=%v", h.Name, since.IsZero())
+		} else if h != nil {
 			s.ready(h.Name, !h.Ready)
 			s.say("%s: Ready=%v", h.Name, h.Ready)
 		}
@@ -252,7 +260,7 @@ func (s *simulation) checkedPlan() Output {
 			continue
 		}
 		matching++
-		if h.Unreported && s.now.Add(time.Second).Sub(h.Created) >= DefaultGrace {
+		if h.Unreported && s.now.Add(time.Second).Sub(h.Created) >= DefaultGrace || s.isSilentForLong(h) {
 			unmanaged++
 		}
 		if e == nil {
@@ -299,6 +307,13 @@ func (s *simulation) checkedPlan() Output {
 	return out
 }
 
+// isSilentForLong: the handler of a node at which the generation has no end died.
+func (s *simulation) isSilentForLong(h *host) bool {
+	e := s.enactments[h.Name]
+	ended := e != nil && e.Status.PolicyGeneration == s.policy.Generation && (s.shows(e, v1.EnactmentAvailable) || s.shows(e, v1.EnactmentFailing))
+	return !h.silentSince.IsZero() && s.now.Add(time.Second).Sub(h.silentSince) >= DefaultGrace && !ended
+}
+
 // isOpenOrTried: the generation was granted to the node, as it comes out there.
 func isOpenOrTried(h *host, e *v1.NodeNetworkConfigurationEnactment, generation int64) bool {
 	if e.Spec.ApprovedGeneration != generation {
@@ -311,6 +326,7 @@ func isOpenOrTried(h *host, e *v1.NodeNetworkConfigurationEnactment, generation 
 func (s *simulation) ended() error {
 	s.checkedPlan()
 	for _, h := range s.hosts {
+		h.silentSince = time.Time{}
 		for s.turn(h.Name) {
 		}
 	}

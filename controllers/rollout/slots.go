@@ -72,7 +72,7 @@ func (p *planning) countMatching() int {
 // countTakingPart leaves out the nodes that have no handler, or not yet, or that
 // nobody manages: a share of them would be a larger share of the others.
 func (p *planning) countTakingPart() int {
-	return len(p.names(func(p place) bool { return p.Matches && !p.unmanaged && !p.Unreported }))
+	return len(p.names(func(p place) bool { return p.Matches && (!p.unmanaged || p.lost) && !p.Unreported }))
 }
 
 // names of the places for which the condition holds.

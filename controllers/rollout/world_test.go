@@ -24,6 +24,8 @@ type host struct {
 	variable int
 	// tries that failed in a row.
 	tries int
+	// silentSince is when its handler ended; zero while it runs.
+	silentSince time.Time
 }
 
 // world is a policy, its nodes and a small stand-in for each node's handler.
@@ -91,6 +93,9 @@ func (w *world) input() Input {
 		node := h.Node
 		if !node.Ready {
 			node.NotReadyFor = w.now.Sub(node.Since)
+		}
+		if !h.silentSince.IsZero() {
+			node.Silent = &Silence{For: w.now.Sub(h.silentSince), Cause: "pod handler-" + h.Name + " is not Ready (CrashLoopBackOff)"}
 		}
 		in.Nodes = append(in.Nodes, node)
 	}
@@ -169,7 +174,7 @@ func (w *world) turn(name string) bool {
 	h, e := w.host(name), w.enactments[name]
 	generation := w.policy.Generation
 	switch {
-	case h.Unreported:
+	case h.Unreported || !h.silentSince.IsZero():
 		return false
 	case !h.Matches:
 		return w.leave(h)

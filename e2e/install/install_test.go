@@ -154,9 +154,13 @@ func TestTheControllersRunOnTheControlPlaneUnlessAskedOtherwise(t *testing.T) {
 		if !slices.Equal(demanded, keys) {
 			t.Errorf("%s: its controllers demand the labels %v of a node, want %v", folder, demanded, keys)
 		}
-		if !slices.Contains(pod.Containers[0].Args, "--leader-election-namespace=$(NAMESPACE)") ||
-			pod.Containers[0].Env[0].ValueFrom.FieldRef.FieldPath != "metadata.namespace" {
-			t.Errorf("%s: the controllers do not elect their leader in the namespace they are in", folder)
+		for _, flag := range []string{"--leader-election-namespace", "--handler-namespace"} {
+			if !slices.Contains(pod.Containers[0].Args, flag+"=$(NAMESPACE)") || pod.Containers[0].Env[0].ValueFrom.FieldRef.FieldPath != "metadata.namespace" {
+				t.Errorf("%s: %s of the controllers is not the namespace they are in", folder, flag)
+			}
+		}
+		if labels := find[appsv1.DaemonSet](t, folder, "DaemonSet").Spec.Template.Labels; labels["app.kubernetes.io/name"] != "nmstate-handler" {
+			t.Errorf("%s: the controllers do not find the handlers' pods by their labels %v", folder, labels)
 		}
 	}
 }

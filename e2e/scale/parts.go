@@ -52,7 +52,11 @@ func (b *Bench) startControllers(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making the controllers: %w", err)
 	}
-	if err := rollout.New(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("nmstate-controllers"), rollout.NewClock(clock.RealClock{}), rollout.DefaultGrace).SetupWithManager(ctx, mgr); err != nil {
+	plans := rollout.New(rollout.Options{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("nmstate-controllers"),
+		Clock: rollout.NewClock(clock.RealClock{}), Grace: rollout.DefaultGrace,
+	})
+	if err := plans.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("setting up the rollout controller: %w", err)
 	}
 	return b.start(ctx, mgr)

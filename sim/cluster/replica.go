@@ -79,7 +79,9 @@ func (r *Replica) lead(p *world.Process) {
 	}
 	store := connection.Cache(options)
 	events := c.Events.Recorder(p)
-	plans := rollout.New(connection.ConsistentClient(store), connection.Live(), events, p.Clock(), rollout.DefaultGrace)
+	plans := rollout.New(rollout.Options{
+		Client: connection.ConsistentClient(store), Live: connection.Live(), Events: events, Clock: p.Clock(), Grace: rollout.DefaultGrace,
+	})
 	if err := plans.Index(ctx, store); err != nil {
 		panic(err)
 	}
