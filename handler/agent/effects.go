@@ -299,11 +299,16 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 		settled := a.compare(ctx, entry, before, desired)
 		inPlace := entry.Transaction.Proven && len(settled.Missing) == 0
 		switch {
-		case !inPlace:
+		case inPlace && inPlaceSince.IsZero():
+			inPlaceSince = a.Clock.Now()
+		case inPlace:
+		case entry.Transaction.Proven && len(settled.Differences) > 0:
+			// The change may be in place, and not be seen for a moment. What the node
+			// had beside it before would cut it off now.
+			inPlaceSince = time.Time{}
+		default:
 			inPlaceSince = time.Time{}
 			settled.Foreign = back.round(ctx)
-		case inPlaceSince.IsZero():
-			inPlaceSince = a.Clock.Now()
 		}
 		kept := inPlace && !a.Clock.Now().Before(inPlaceSince.Add(keptFor))
 		done := kept || len(settled.Differences) == 0 && len(settled.Foreign) == 0 && back.isQuiet()

@@ -69,6 +69,11 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 	if err != nil {
 		return err
 	}
+	if entry.Transaction.Checkpoint != "" {
+		if undone := profiles.Undone(*entry.Profiles, entry.Trial, now); len(undone) > 0 {
+			return fmt.Errorf("of the change that was proven these profiles were taken back: %s", strings.Join(undone, ", "))
+		}
+	}
 	if err := a.do(ctx, profiles.Permanent(*entry.Profiles, entry.Trial, now, change)); err != nil {
 		return err
 	}

@@ -76,6 +76,55 @@ func TestAProvenChangeWhoseCheckpointIsGoneIsKeptOnlyWhenItStaysInPlace(t *testi
 	}
 }
 
+// unreadable is a host that cannot be read for a while.
+type unreadable struct {
+	*host
+	clock passing
+	until time.Duration
+}
+
+func (u unreadable) Show(ctx context.Context) (state.State, error) {
+	if u.clock.passed() < u.until {
+		return state.State{}, errors.New("the connection to D-Bus ended without an answer")
+	}
+	return u.host.Show(ctx)
+}
+
+// NetworkManager may have committed a change and its answer be lost. While that is not
+// known, what the change took from a NIC would cut the node off.
+func TestOfAChangeThatMayBeCommittedNothingIsPutBackWhileTheNodeIsNotAsBefore(t *testing.T) {
+	const isThere, isNot = `{"interfaces": [{"name": "eth0", "state": "up", "type": "ethernet"}, {"name": "br1", "state": "up", "type": "linux-bridge"}]}`, `{"interfaces": [{"name": "eth0", "type": "ethernet", "state": "up"}]}`
+	for name, c := range map[string]struct {
+		unread    time.Duration
+		bridge    bool
+		back      bool
+		committed bool
+	}{
+		"it is in place":                       {bridge: true, committed: true},
+		"it is in place, and cannot be read":   {bridge: true, unread: managedGrace + time.Second, committed: true},
+		"the node is as before":                {back: true},
+		"it is as before, and cannot be read":  {unread: managedGrace + time.Second, back: true},
+		"nothing can be read as long as it is": {unread: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock, h, k := newPassing(), newHost(), newKernel()
+			h.interfaces = map[string]map[string]any{"eth0": {"name": "eth0", "type": "ethernet", "state": "up"}}
+			if c.bridge {
+				h.interfaces["br1"] = map[string]any{"name": "br1", "type": "linux-bridge", "state": "up"}
+			}
+			before, _ := k.Note(t.Context())
+			k.routes = nil // The change took them.
+			a := &Agent{Options: Options{Clock: clock, Backend: unreadable{h, clock, c.unread}, Foreign: k, Boot: boot{"first"}}}
+			settled, _ := a.settle(t.Context(), journal.Entry{
+				BootID: "first", Transaction: txn.State{Proven: true}, Before: []byte(isNot), Change: []byte(isThere), Foreign: &before,
+			}).(txn.Settled)
+			if back, committed := k.put > 0, len(settled.Missing) == 0; back != c.back || committed != c.committed {
+				t.Errorf("put back %t, committed %t; want %t, %t: %+v", back, committed, c.back, c.committed, settled)
+			}
+		})
+	}
+}
+
 // outOfReach is an API server that does not answer for a while.
 type outOfReach struct {
 	probe.NoTargets

@@ -26,7 +26,7 @@ func FilesBack(before Snapshot, trial *Trial, seen, now Snapshot) []Action {
 			continue
 		case stays:
 			actions = append(actions, Action{Verb: Write, Path: at, File: file})
-		case isOurs(at, mine, now.Files):
+		case isOurs(at, mine, trial, now.Files):
 			actions = append(actions, Action{Verb: Remove, Path: at})
 		default:
 			continue // Somebody else's, since a moment ago.
@@ -233,7 +233,7 @@ func target(before Snapshot, trial *Trial, seen Snapshot) (want Files, mine []st
 	for _, at := range paths(before.Files, seen.Files) {
 		from := seen.Files
 		switch uuid := uuidAt(at, before.Files, seen.Files); {
-		case isUnfinished(at):
+		case isUnfinished(at) || isTorn(at, mine, trial, seen.Files):
 			from = before.Files
 		case at == DNSFile || slices.Contains(mine, uuid):
 			from = before.Files
@@ -256,8 +256,20 @@ func Wanted(before Snapshot, trial *Trial, seen Snapshot) Snapshot {
 }
 
 // isOurs tells whether a file that is not to be there is the trial's.
-func isOurs(at string, mine []string, now Files) bool {
-	return at == DNSFile || isUnfinished(at) || slices.Contains(mine, uuidAt(at, now))
+func isOurs(at string, mine []string, trial *Trial, now Files) bool {
+	return at == DNSFile || isUnfinished(at) || isTorn(at, mine, trial, now) || slices.Contains(mine, uuidAt(at, now))
+}
+
+// isTorn tells a profile of the trial that was being made permanent when the power went:
+// NetworkManager flushes nothing, so a new file may be empty, or end before or within its
+// UUID. Its name is that of the trial's file.
+func isTorn(at string, mine []string, trial *Trial, files Files) bool {
+	file, there := files[at]
+	if !there || trial == nil || path.Dir(at) != DiskDir {
+		return false
+	}
+	whole, part := uuidAt(path.Join(RunDir, path.Base(at)), trial.Files), parse(file.Content).uuid()
+	return slices.Contains(mine, whole) && len(part) < len(whole) && strings.HasPrefix(whole, part)
 }
 
 // isUnfinished tells a file that NetworkManager was writing when the power went:

@@ -16,7 +16,7 @@ func Differences(before Snapshot, trial *Trial, seen, now Snapshot) []string {
 		was, wanted := want[at]
 		is, there := now.Files[at]
 		switch {
-		case want.same(at, now.Files), !wanted && !isOurs(at, mine, now.Files):
+		case want.same(at, now.Files), !wanted && !isOurs(at, mine, trial, now.Files):
 		case !wanted:
 			lines = append(lines, fmt.Sprintf("%s is there, and was not", at))
 		case !there:

@@ -66,3 +66,34 @@ func TestPermanentIsFlushedBeforeWhatLosesItsAddresses(t *testing.T) {
 		})
 	}
 }
+
+func TestAFileThatThePowerCutShortGoesWithItsTrial(t *testing.T) {
+	const at = DiskDir + "/br0.nmconnection"
+	before, trial := drawnNode("disk eth0 device=eth0"), &Trial{Snapshot: drawnNode("disk eth0 device=eth0", "run br0 device=br0 type=bridge")}
+	whole := trial.Files[RunDir+"/br0.nmconnection"]
+	cut := func(size int) Snapshot {
+		booted := drawnNode("disk eth0 device=eth0")
+		booted.Files[at] = File{Mode: whole.Mode, Content: whole.Content[:size]}
+		return booted
+	}
+	for size := range len(whole.Content) + 1 {
+		booted := cut(size)
+		if want, got := "remove "+at, words(FilesBack(before, trial, booted, booted)); len(got) == 0 || got[0] != want {
+			t.Errorf("of its %d bytes %d are there: does %q, want %q first", len(whole.Content), size, got, want)
+		}
+		if got := Differences(before, trial, booted, booted); len(got) != 1 || got[0] != at+" is there, and was not" {
+			t.Errorf("of its %d bytes %d are there: differs by %q", len(whole.Content), size, got)
+		}
+	}
+	booted, others := cut(0), cut(0)
+	others.Files[at] = contentOf("br9", "bridge", "", "auto")
+	for sentence, is := range map[string][]string{
+		"an empty file that was there before":      words(FilesBack(booted, trial, booted, booted)),
+		"an empty file where no trial is known of": words(FilesBack(before, nil, booted, booted)),
+		"another profile of that name":             words(FilesBack(before, trial, others, others)),
+	} {
+		if len(is) > 0 {
+			t.Errorf("%s is touched: %q", sentence, is)
+		}
+	}
+}

@@ -65,6 +65,31 @@ func NotSaved(before Snapshot, trial *Trial, now Snapshot) []string {
 	return names
 }
 
+// Undone names the trial's profiles that are not there any more, or as before it: a way
+// back that was begun, and could not be noted on a full disk. What is left of the trial is
+// not to be made permanent.
+func Undone(before Snapshot, trial *Trial, now Snapshot) []string {
+	if trial == nil {
+		return nil
+	}
+	had, tried, has := before.current(), trial.current(), now.current()
+	var names []string
+	for _, uuid := range Touched(before, trial, now) {
+		p, is := tried[uuid]
+		if !is {
+			continue
+		}
+		left, there := has[uuid]
+		was, existed := had[uuid]
+		isBefore := existed && there && now.Files[left.path].equal(before.Files[was.path]) && !trial.Files[p.path].equal(before.Files[was.path])
+		if !there || isBefore {
+			names = append(names, p.label())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // unsaved are those of the profiles that are in memory only.
 func unsaved(now Snapshot, uuids []string) []profile {
 	var found []profile

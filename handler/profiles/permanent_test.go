@@ -152,3 +152,32 @@ func TestNotSaved(t *testing.T) {
 		}
 	}
 }
+
+func TestUndone(t *testing.T) {
+	const eth0, shadow, br0 = "disk eth0 device=eth0 ip=192.0.2.1/24", "run eth0 device=eth0 controller=br0", "run br0 device=br0 type=bridge"
+	before, trial := drawnNode(eth0), &Trial{Snapshot: drawnNode(eth0, shadow, br0)}
+	for sentence, test := range map[string]struct {
+		now  []string
+		none bool
+		want []string
+	}{
+		"the trial is in place":                              {now: []string{eth0, shadow, br0}},
+		"it is saved":                                        {now: []string{"disk eth0 device=eth0 controller=br0", "disk br0 device=br0 type=bridge"}},
+		"half of it is saved":                                {now: []string{eth0, shadow, "disk br0 device=br0 type=bridge"}},
+		"a new profile is gone":                              {now: []string{eth0, shadow}, want: []string{"br0"}},
+		"what hid the profile from before is gone":           {now: []string{eth0, br0}, want: []string{"eth0"}},
+		"all of it is gone":                                  {now: []string{eth0}, want: []string{"br0", "eth0"}},
+		"somebody has edited one of them":                    {now: []string{"disk eth0 device=eth0 controller=br0 ip=198.51.100.1/24", br0}},
+		"no picture of the trial was taken: it is not known": {now: []string{eth0}, none: true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			known := trial
+			if test.none {
+				known = nil
+			}
+			if diff := cmp.Diff(test.want, Undone(before, known, drawnNode(test.now...))); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}

@@ -60,7 +60,9 @@ type Cluster struct {
 	mode    Mode
 	nodes   []*Node // in the order of their coming
 	leader  *Replica
-	spare   []network.Node
+	// leaderSince is when it, or the one before, was elected.
+	leaderSince time.Duration
+	spare       []network.Node
 	// words are what the hosts' nmstate has read: many are brought to the same.
 	words *host.Words
 	// leaseFree is when the last leader's Lease runs out.

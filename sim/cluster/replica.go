@@ -16,6 +16,9 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
+// LeaderSince is when the replica that leads, or led last, was elected.
+func (c *Cluster) LeaderSince() time.Duration { return c.leaderSince }
+
 // Leader election, with client-go's defaults: how long a Lease is believed in
 // after its holder was last heard of, and how long a holder goes on without it.
 const (
@@ -57,7 +60,7 @@ func (c *Cluster) elect() {
 	}
 	for _, r := range c.Replicas {
 		if r.process != nil && !r.Cut {
-			c.leader = r
+			c.leader, c.leaderSince = r, c.World.Elapsed()
 			c.World.Trace(r.Name, "leader", "elected")
 			p := r.process
 			p.Go("main", func() { r.lead(p) })

@@ -134,8 +134,12 @@ func (f *Facts) before(e Event) {
 	case Died:
 		delete(f.reads, e.Process)
 		delete(f.probes, e.Process)
-		for _, n := range f.nodes {
-			if n.Trial != nil && n.Trial.Process == e.Process {
+		for name, n := range f.nodes {
+			switch {
+			case n.Trial == nil || n.Trial.Process != e.Process && name != e.Node:
+			case !f.Open(name):
+				n.Trial = nil // It was closed, and the process died before it could say so.
+			case n.Trial.Process == e.Process:
 				n.Trial.Interrupted = true
 			}
 		}

@@ -108,10 +108,13 @@ func (w atWork) note(target string, now time.Duration, f Fault) {
 const latest = 2 * time.Minute
 
 // trails is how long a fault is felt after its end: what was late arrives in its
-// order, and what comes after it waits.
+// order, what comes after it waits, and what was not there comes.
 func (f Fault) trails() time.Duration {
-	if f.Kind == "stale-reads" && f.End {
-		return latest
+	switch f.Kind {
+	case "stale-reads", "dhcp-late", "dhcp-gone": // Who asked in vain asks again.
+		if f.End {
+			return latest
+		}
 	}
 	return 0
 }

@@ -100,18 +100,22 @@ func (p *patient) isAside(f *Facts, node, policy string) bool {
 // notReady is since when nodes are not Ready.
 type notReady map[string]time.Duration
 
-// isDead tells of a node that has not been Ready for so long, by the controllers' clock,
-// that the rollout gives its slot to another one (design §2, rule 11: silence is a
-// condition).
+// isDead tells of a node that has not been Ready for so long that the rollout gives its
+// slot to another one (design §2, rule 11: silence is a condition), whatever the
+// controllers' wall clock is set to.
 func (f *Facts) isDead(node string) bool {
 	since, is := f.notReady[node]
-	return is && (f.Elapsed()-since >= nodeGrace || !f.Calm(Controllers, since, Clock))
+	return is && f.Elapsed()-since >= nodeGrace
 }
 
 // willBeDead tells of a node that is not Ready and may still be so for too long: a
-// policy's own window comes on top of the grace.
+// policy's own window comes on top of the grace. A new leader counts from its own first look at
+// the nodes.
 func (f *Facts) willBeDead(node string) bool {
 	since, is := f.notReady[node]
+	if leads := f.LeaderSince(); leads > since {
+		since = leads + grantLag
+	}
 	patience := nodeGrace
 	f.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
 		if window := o.(*v1.NodeNetworkConfigurationPolicy).Spec.ProbeTimeoutSeconds; window != nil {

@@ -63,7 +63,7 @@ func TestANodeThatDied(t *testing.T) {
 					dies(s, "n1", time.Minute)
 					s.try("n2", change())
 				}},
-				"just now, and by the controllers' clock long ago": {play: func(s *stage) {
+				"just now, and by the controllers' clock long ago": {want: "maxUnavailable allows 1", play: func(s *stage) {
 					s.policy(1)
 					s.set.Tell(Event{Node: Controllers, What: Fault{Kind: "clock-jump", On: true}})
 					dies(s, "n1", time.Minute)

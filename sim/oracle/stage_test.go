@@ -33,6 +33,8 @@ type stage struct {
 	hosts   map[string]*fakeHost
 	process map[string]*world.Process
 	central bool
+	// leads is since when the controllers lead.
+	leads time.Duration
 }
 
 type fakeHost struct {
@@ -67,6 +69,7 @@ const (
 func (s *stage) Elapsed() time.Duration               { return s.world.Elapsed() }
 func (s *stage) After(d time.Duration, action func()) { s.world.After(d, action) }
 func (s *stage) Centralized() bool                    { return s.central }
+func (s *stage) LeaderSince() time.Duration           { return s.leads }
 func (s *stage) Has(node string) bool                 { return s.hosts[node] != nil && !s.hosts[node].off }
 func (s *stage) Nodes() []string                      { return sortedKeys(s.hosts) }
 func (s *stage) Network(node string) state.State      { return parsed([]byte(s.hosts[node].network)) }

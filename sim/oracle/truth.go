@@ -20,6 +20,8 @@ type Truth interface {
 	After(d time.Duration, action func())
 	// Centralized tells whether the policy handler runs in the controllers.
 	Centralized() bool
+	// LeaderSince is when the controllers that lead, or led last, began to.
+	LeaderSince() time.Duration
 	// Has tells whether the node's host is there and switched on.
 	Has(node string) bool
 	// HasPod tells whether the node's kubelet knows of its handler's pod since the

@@ -19,6 +19,8 @@ func (t truth) Elapsed() time.Duration               { return t.cluster.World.El
 func (t truth) After(d time.Duration, action func()) { t.cluster.World.After(d, action) }
 func (t truth) Centralized() bool                    { return t.cluster.Mode() == cluster.Centralized }
 
+func (t truth) LeaderSince() time.Duration { return t.cluster.LeaderSince() }
+
 func (t truth) Has(node string) bool {
 	n := t.cluster.Node(node)
 	return n != nil && n.Host.On()
