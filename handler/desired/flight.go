@@ -102,6 +102,7 @@ func (t *turn) land() {
 		}
 		return
 	}
+	begun := t.begun(flights)
 	for _, source := range flights {
 		m := t.byName[source.Policy]
 		switch {
@@ -110,12 +111,25 @@ func (t *turn) land() {
 		default:
 			t.goBack = true
 			t.decision.GivesUp = append(t.decision.GivesUp, source.Policy)
-			if len(flights) == 1 {
+			if len(begun) == 1 && begun[0] == source {
 				t.unrecorded = m.enactment == nil && t.chargeable(m, source)
 				t.charge(m, source)
 			}
 		}
 	}
+}
+
+// begun are the flights whose change the transaction was. What came back with it has
+// been forfeited already, and is charged only where it came back alone.
+func (t *turn) begun(flights []v1.Source) []v1.Source {
+	own := slices.DeleteFunc(slices.Clone(flights), func(s v1.Source) bool {
+		m := t.byName[s.Policy]
+		return m != nil && m.forfeited
+	})
+	if len(own) == 0 {
+		return flights
+	}
+	return own
 }
 
 // adopt records the source as committed. It fails when what the source stands

@@ -81,10 +81,11 @@ func saysNothing(w Wrote) bool {
 func (q *quiet) begin(f *Facts) {
 	q.revisions, q.told, q.restless, q.waits = map[string]uint64{}, map[string]uint64{}, false, map[string]bool{}
 	for _, node := range f.Nodes() {
+		q.restless = q.restless || f.willBeDead(node)
 		if f.IsTaken(node) {
 			continue
 		}
-		q.restless = q.restless || !f.Has(node) || f.nodeRetries(node) || f.willBeDead(node)
+		q.restless = q.restless || !f.Has(node) || f.nodeRetries(node)
 		q.revisions[node], q.told[node], q.waits[node] = f.Revision(node), f.Revision(node), f.waitsForLease(node)
 	}
 }

@@ -64,10 +64,11 @@ func meddles(f fault.Fault) bool {
 }
 
 // stays tells of what a person did that leaves something behind: by hand, or by a
-// policy that selects what an earlier one has made, and so keeps it.
+// policy that selects what an earlier one has made, or what was announced as long as an
+// earlier one had it listened to, and so keeps it (hack/adr/0008: a selection only grows).
 func stays(a Action) bool {
 	return a.Verb == Write || a.Verb == Manage ||
-		a.Verb == Apply && slices.ContainsFunc(a.Spec.Match, func(r v1.InterfaceRule) bool { return r.Type != "" && r.Type != "ethernet" })
+		a.Verb == Apply && slices.ContainsFunc(a.Spec.Match, func(r v1.InterfaceRule) bool { return r.LLDP != nil || r.Type != "" && r.Type != "ethernet" })
 }
 
 // undone makes a run one that leaves nothing behind but what its last policies
