@@ -37,12 +37,26 @@ func (liveness) AtRest(f *Facts) error {
 // Pending says what is not done and why, one line each; nothing when all is.
 func (s *Set) Pending() []string { return s.facts.pending() }
 
-func (f *Facts) pending() []string {
+func (f *Facts) pending() []string { return f.pendingBut(func(string) bool { return false }) }
+
+// triesAgain tells of a node on which a policy has failed so often that nobody waits for
+// its next attempt: every few minutes one is under way, as long as the policy is there.
+func (f *Facts) triesAgain(node string) bool {
+	const often = 10
+	tries := false
+	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, of, _ string) {
+		tries = tries || of == node && e.Status.Retry != nil && e.Status.Retry.Attempts >= often
+	})
+	return tries
+}
+
+// pendingBut is pending without what is not done on some nodes.
+func (f *Facts) pendingBut(some func(node string) bool) []string {
 	var lines []string
 	say := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
 	for _, node := range f.Nodes() {
 		switch {
-		case f.IsTaken(node):
+		case f.IsTaken(node) || some(node):
 			continue
 		case !f.Has(node):
 			say("node %s is off", node)
@@ -61,7 +75,7 @@ func (f *Facts) pending() []string {
 		}
 	}
 	f.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
-		lines = append(lines, f.pendingOf(o.(*v1.NodeNetworkConfigurationPolicy))...)
+		lines = append(lines, f.pendingOf(o.(*v1.NodeNetworkConfigurationPolicy), some)...)
 	})
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
 		if f.IsTaken(node) { // Its own words stay, but where there is no such policy.
@@ -84,7 +98,8 @@ func (f *Facts) pending() []string {
 
 // isHeld tells whether drift is told and damped that no correction can end: somebody
 // gave a NIC that has drifted to a bridge or bond which the desired state does not
-// name. NetworkManager leaves it alone, and so does the handler (docs/drift.md).
+// name, so NetworkManager leaves it alone, and so does the handler (docs/drift.md); or
+// another node has the address, so that no kernel takes it.
 func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 	wanted, err := state.Parse(nns.Spec.DesiredState.Raw)
 	if err != nil {
@@ -92,6 +107,10 @@ func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 	}
 	held := false
 	for _, d := range nns.Status.Drift {
+		if f.isElsewhere(node, d) {
+			held = true
+			continue
+		}
 		if d.Action == "Correcting" {
 			return false
 		}
@@ -101,6 +120,21 @@ func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 		held = held || controller != "" && !named
 	}
 	return held
+}
+
+// isElsewhere tells of an address that has drifted since another node has it.
+func (f *Facts) isElsewhere(node string, d v1.Drift) bool {
+	if !strings.HasSuffix(d.Path, ".address") {
+		return false
+	}
+	return slices.ContainsFunc(f.Nodes(), func(other string) bool {
+		if other == node || !f.Has(other) {
+			return false
+		}
+		return slices.ContainsFunc(f.Network(other).Interfaces(), func(i state.Interface) bool {
+			return slices.Contains(slices.Concat(i.Addresses(state.IPv4), i.Addresses(state.IPv6)), d.Expected)
+		})
+	})
 }
 
 // linkOf is the interface that has drifted, or that of a route that has.
@@ -129,7 +163,7 @@ func (c counted) are(count counted, lying int32) bool {
 	return near(c.available, count.available) && near(c.failing, count.failing) && near(c.aborted, count.aborted) && near(c.planned, count.planned)
 }
 
-func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
+func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy, some func(node string) bool) []string {
 	var lines []string
 	var count counted
 	var bare, lying int32
@@ -152,7 +186,7 @@ func (f *Facts) pendingOf(p *v1.NodeNetworkConfigurationPolicy) []string {
 			return
 		}
 		line, waits := f.pendingOn(p, o.(*corev1.Node), &count)
-		if line != "" && f.isAway(o.GetName()) {
+		if line != "" && (f.isAway(o.GetName()) || some(o.GetName())) {
 			line, waits = "", true
 		}
 		if line != "" {

@@ -20,12 +20,14 @@ const (
 // start, and looks at what must hold then. until lets the run go on until a time; its
 // error ends the settling.
 func (s *Set) Settle(by time.Duration, until func(time.Duration) error) error {
-	for done := time.Duration(0); done < s.facts.calm() && s.facts.Elapsed() < by; done += lookEvery {
+	undone := true
+	for done := time.Duration(0); (undone || done < s.facts.calm()) && s.facts.Elapsed() < by; done += lookEvery {
 		looked := s.facts.Elapsed()
 		if err := until(looked + lookEvery); err != nil {
 			return err
 		}
-		if len(s.Pending()) > 0 || s.facts.granted >= looked {
+		undone = len(s.Pending()) > 0
+		if s.facts.granted >= looked || undone && len(s.facts.pendingBut(s.facts.triesAgain)) > 0 {
 			done = 0
 		}
 	}
