@@ -195,8 +195,11 @@ func (f *Facts) lastRead(p *world.Process, like client.Object, name string, live
 // cache, not longer ago than a turn takes: of the controllers' turns, which know
 // nothing of one another, another one may have read a newer one since.
 func (f *Facts) readLive(p *world.Process, like client.Object, name string, generation int64) bool {
-	const turn = time.Minute
+	turn := time.Minute
 	r, is := f.reads[p][generationKey(kindOf(like)+"/"+name, generation)]
+	if is && !f.Calm(Controllers, r.at, Stale) {
+		turn = 2 * longestCall // It writes the enactment first.
+	}
 	return is && f.Elapsed()-r.at <= turn
 }
 
