@@ -84,11 +84,15 @@ func (r *Reconciler) removeGhosts(ctx context.Context, policy string) (time.Dura
 	return again, nil
 }
 
-// remove deletes an enactment, unless it is gone or another one by now.
+// remove deletes an enactment, unless it is gone or another one by now. No read waits until
+// the cache shows that: controller-runtime (v0.25.2) waits for the watch to tell of it, and
+// where the watch broke and the node has made its enactment again meanwhile, it tells of a
+// change only. Every plan would wait for ever, of all policies. A plan that finds it still
+// there deletes it again, by its UID.
 func (r *Reconciler) remove(ctx context.Context, enactment *v1.NodeNetworkConfigurationEnactment, only client.Preconditions) error {
 	target := &v1.NodeNetworkConfigurationEnactment{}
 	target.Name = enactment.Name
-	if err := r.client.Delete(ctx, target, only); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err := r.client.Delete(ctx, target, only, client.DisableReadYourWritesConsistency); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return err
 	}
 	return nil

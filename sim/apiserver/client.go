@@ -165,13 +165,16 @@ func (c *Client) write(ctx context.Context, r Request, o client.Object, effect f
 
 // Delete implements client.Writer.
 func (c *Client) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
-	only := deleteOptions(options)
-	r := c.request("delete", o, "")
-	if err := c.own.ready(ctx, c, o); err != nil {
+	only, unawaited := deleteOptions(options)
+	r, own := c.request("delete", o, ""), c.own
+	if unawaited {
+		own = nil
+	}
+	if err := own.ready(ctx, c, o); err != nil {
 		return err
 	}
 	var uid types.UID
-	if c.own != nil {
+	if own != nil {
 		switch {
 		case only != nil && only.UID != nil:
 			uid = *only.UID
@@ -181,7 +184,7 @@ func (c *Client) Delete(ctx context.Context, o client.Object, options ...client.
 			panic("apiserver: the model's consistent client deletes by UID only")
 		}
 	}
-	c.own.deletes(place(o), o.GetName(), uid)
+	own.deletes(place(o), o.GetName(), uid)
 	var left client.Object
 	err := c.connection.do(ctx, r, func() error {
 		var err error
@@ -189,12 +192,12 @@ func (c *Client) Delete(ctx context.Context, o client.Object, options ...client.
 		return err
 	})
 	if err != nil {
-		c.own.seenDelete(place(o), uid)
+		own.seenDelete(place(o), uid)
 		return err
 	}
 	if len(left.GetFinalizers()) > 0 {
-		c.own.seenDelete(place(o), uid)
-		c.own.wrote(place(o), left)
+		own.seenDelete(place(o), uid)
+		own.wrote(place(o), left)
 	}
 	return nil
 }

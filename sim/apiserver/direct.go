@@ -76,7 +76,8 @@ func (d *Direct) patch(_ context.Context, o client.Object, subresource string, p
 
 // Delete implements client.Writer.
 func (d *Direct) Delete(_ context.Context, o client.Object, options ...client.DeleteOption) error {
-	_, err := d.store.delete(d.by("delete", "", ""), o, deleteOptions(options))
+	only, _ := deleteOptions(options)
+	_, err := d.store.delete(d.by("delete", "", ""), o, only)
 	return err
 }
 

@@ -62,13 +62,14 @@ func patchOptions(options []client.PatchOption) (manager string) {
 	return o.FieldManager
 }
 
-func deleteOptions(options []client.DeleteOption) *metav1.Preconditions {
+// deleteOptions are what must hold, and whether cached reads need not wait for it.
+func deleteOptions(options []client.DeleteOption) (only *metav1.Preconditions, unawaited bool) {
 	o := client.DeleteOptions{}
 	o.ApplyOptions(options)
-	if o.Raw != nil || len(o.DryRun) > 0 || o.GracePeriodSeconds != nil || o.PropagationPolicy != nil || o.DisableReadYourWritesConsistency {
+	if o.Raw != nil || len(o.DryRun) > 0 || o.GracePeriodSeconds != nil || o.PropagationPolicy != nil {
 		lacks(fmt.Sprintf("option of delete: %+v", o))
 	}
-	return o.Preconditions
+	return o.Preconditions, o.DisableReadYourWritesConsistency
 }
 
 func labelSet(o client.Object) labels.Set { return o.GetLabels() }
