@@ -215,18 +215,6 @@ func (r *Reconciler) reported(ctx context.Context, in *Input) (map[string]bool, 
 	return reported, nil
 }
 
-// silentNodes are those on which no handler runs.
-func (r *Reconciler) silentNodes(ctx context.Context, nodes []corev1.Node) (map[string]*Silence, error) {
-	if r.handlers == "" {
-		return nil, nil
-	}
-	pods := &corev1.PodList{}
-	if err := r.client.List(ctx, pods, client.InNamespace(r.handlers), client.MatchingLabels(handlerLabel), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing the handlers' pods: %w", err)
-	}
-	return r.silent.observe(nodes, pods.Items, r.clock.Running()), nil
-}
-
 func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool, notReadyFor map[string]time.Duration, silent map[string]*Silence) {
 	enacted := in.byNode()
 	for i := range nodes {

@@ -190,3 +190,15 @@ func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.
 	s.since = since
 	return told
 }
+
+// silentNodes are those on which no handler runs.
+func (r *Reconciler) silentNodes(ctx context.Context, nodes []corev1.Node) (map[string]*Silence, error) {
+	if r.handlers == "" {
+		return nil, nil
+	}
+	pods := &corev1.PodList{}
+	if err := r.client.List(ctx, pods, client.InNamespace(r.handlers), client.MatchingLabels(handlerLabel), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the handlers' pods: %w", err)
+	}
+	return r.silent.observe(nodes, pods.Items, r.clock.Running()), nil
+}

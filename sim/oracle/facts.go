@@ -191,22 +191,6 @@ func (f *Facts) lastRead(p *world.Process, like client.Object, name string, live
 	return r, is
 }
 
-// readLive tells whether a process has read a generation of an object past its
-// cache, not longer ago than a turn takes: of the controllers' turns, which know
-// nothing of one another, another one may have read a newer one since.
-func (f *Facts) readLive(p *world.Process, like client.Object, name string, generation int64) bool {
-	turn := time.Minute
-	r, is := f.reads[p][generationKey(kindOf(like)+"/"+name, generation)]
-	if is && !f.Calm(Controllers, r.at, Stale) {
-		turn = 2 * longestCall // It writes the enactment first.
-	}
-	return is && f.Elapsed()-r.at <= turn
-}
-
-func generationKey(key string, generation int64) string {
-	return fmt.Sprint("live ", key, "@", generation)
-}
-
 func kindOf(o client.Object) string {
 	switch o.(type) {
 	case *corev1.Node:

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
 // live: nothing is begun for an old word. When an apply is asked for, the
@@ -153,4 +156,20 @@ func (o *oneChange) remember(node string, sources []v1.DesiredSource) {
 	for _, s := range sources {
 		o.had[node][s.Policy+" "+s.Hash] = true
 	}
+}
+
+// readLive tells whether a process has read a generation of an object past its
+// cache, not longer ago than a turn takes: of the controllers' turns, which know
+// nothing of one another, another one may have read a newer one since.
+func (f *Facts) readLive(p *world.Process, like client.Object, name string, generation int64) bool {
+	turn := time.Minute
+	r, is := f.reads[p][generationKey(kindOf(like)+"/"+name, generation)]
+	if is && !f.Calm(Controllers, r.at, Stale) {
+		turn = 2 * longestCall // It writes the enactment first.
+	}
+	return is && f.Elapsed()-r.at <= turn
+}
+
+func generationKey(key string, generation int64) string {
+	return fmt.Sprint("live ", key, "@", generation)
 }
