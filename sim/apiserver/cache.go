@@ -162,6 +162,7 @@ func (c *Client) cachedList(ctx context.Context, into client.ObjectList, o clien
 	share := o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy
 	for _, i := range items {
 		switch {
+		case o.Namespace != "" && i.object.GetNamespace() != o.Namespace:
 		case o.LabelSelector != nil && !o.LabelSelector.Matches(labelSet(i.object)):
 		case share:
 			found = append(found, i.object)

@@ -40,6 +40,6 @@
 // Of the schema in deploy/crds it has the defaults, and that what a patch adds is
 // whole; it refuses no value (lengths, patterns, CEL rules), so only what
 // api/v1's contract test accepts should be given to it. Managed fields are
-// those of a NodeNetworkState's desired state. There are no namespaces, no
+// those of a NodeNetworkState's desired state. There are no namespaces but that of the handlers' pods, no
 // admission, no server-side apply, no priority and fairness.
 package apiserver

@@ -19,6 +19,7 @@ const (
 	states
 	policies
 	enactments
+	pods
 	numKinds
 )
 
@@ -73,7 +74,7 @@ func typed[T any, P object[T]](k kind, items func(client.ObjectList) *[]T) *kind
 }
 
 func kinds() [numKinds]*kind {
-	return [numKinds]*kind{nodes: nodeKind(), states: stateKind(), policies: policyKind(), enactments: enactmentKind()}
+	return [numKinds]*kind{nodes: nodeKind(), states: stateKind(), policies: policyKind(), enactments: enactmentKind(), pods: podKind()}
 }
 
 func nodeKind() *kind {
@@ -153,11 +154,27 @@ func enactmentKind() *kind {
 	}, func(l client.ObjectList) *[]T { return &l.(*v1.NodeNetworkConfigurationEnactmentList).Items })
 }
 
+// podKind: the model has pods of one namespace.
+func podKind() *kind {
+	return typed[corev1.Pod](kind{
+		place: pods, name: "Pod", short: "pod", plural: "pods", group: corev1.SchemeGroupVersion, counted: true,
+		parts: func(o client.Object) (*metav1.ObjectMeta, any, any) {
+			p := o.(*corev1.Pod)
+			return &p.ObjectMeta, &p.Spec, &p.Status
+		},
+		setSpec:   func(into, from client.Object) { into.(*corev1.Pod).Spec = from.(*corev1.Pod).Spec },
+		setStatus: func(into, from client.Object) { into.(*corev1.Pod).Status = from.(*corev1.Pod).Status },
+		defaults:  func(client.Object) {},
+	}, func(l client.ObjectList) *[]corev1.Pod { return &l.(*corev1.PodList).Items })
+}
+
 // place of an object's or a list's kind; one that the model lacks panics.
 func place(o runtime.Object) int {
 	switch o.(type) {
 	case *corev1.Node, *corev1.NodeList:
 		return nodes
+	case *corev1.Pod, *corev1.PodList:
+		return pods
 	case *v1.NodeNetworkState, *v1.NodeNetworkStateList:
 		return states
 	case *v1.NodeNetworkConfigurationPolicy, *v1.NodeNetworkConfigurationPolicyList:

@@ -29,7 +29,7 @@ func getOptions(options []client.GetOption) client.GetOptions {
 func listOptions(options []client.ListOption) client.ListOptions {
 	o := client.ListOptions{}
 	o.ApplyOptions(options)
-	if o.Raw != nil || o.Limit != 0 || o.Continue != "" || o.Namespace != "" || o.DisableReadYourWritesConsistency {
+	if o.Raw != nil || o.Limit != 0 || o.Continue != "" || o.DisableReadYourWritesConsistency {
 		lacks(fmt.Sprintf("option of list: %+v", o))
 	}
 	return o

@@ -308,8 +308,8 @@ func TestWhatIsNotModelledPanicsWithItsName(t *testing.T) {
 	api := b.store.As("x")
 	ctx := t.Context()
 	cases := map[string]func(){
-		"Pod":     func() { _ = api.Create(ctx, &corev1.Pod{}) },
-		"PodList": func() { _ = api.List(ctx, &corev1.PodList{}) },
+		"Service":     func() { _ = api.Create(ctx, &corev1.Service{}) },
+		"ServiceList": func() { _ = api.List(ctx, &corev1.ServiceList{}) },
 		"application/strategic-merge-patch": func() {
 			b.must(api.Create(ctx, state("j")))
 			_ = api.Patch(ctx, state("j"), client.RawPatch(types.StrategicMergePatchType, nil))

@@ -124,6 +124,12 @@ func (v *view) options(by cache.ByObject, transform toolscache.TransformFunc) to
 		}
 		v.name = wanted[0].Value
 	}
+	if len(by.Namespaces) == 1 && v.kind == pods { // The model has pods of one.
+		for _, of := range by.Namespaces {
+			by.Label = of.LabelSelector
+		}
+		by.Namespaces = nil
+	}
 	if by.Label != nil {
 		wanted, selectable := by.Label.Requirements()
 		if !selectable || len(wanted) != 1 || len(wanted[0].Values()) != 1 || v.name != "" {

@@ -31,8 +31,8 @@ func (s *Store) received(t *table, sent client.Object) (client.Object, error) {
 
 func (s *Store) create(r request, sent client.Object) (client.Object, error) {
 	t := s.tables[place(sent)]
-	if sent.GetGenerateName() != "" || sent.GetNamespace() != "" {
-		panic("apiserver: the model has no generateName and no namespaces")
+	if sent.GetGenerateName() != "" || sent.GetNamespace() != "" && t.kind.place != pods {
+		panic("apiserver: the model has no generateName, and namespaces for pods only")
 	}
 	if sent.GetName() == "" {
 		return nil, apierrors.NewInvalid(t.kind.gvk().GroupKind(), "", nil)
@@ -49,7 +49,7 @@ func (s *Store) create(r request, sent client.Object) (client.Object, error) {
 	}
 	meta, _, _ := t.kind.parts(made)
 	*meta = metav1.ObjectMeta{
-		Name: meta.Name, Labels: meta.Labels, Annotations: meta.Annotations,
+		Namespace: meta.Namespace, Name: meta.Name, Labels: meta.Labels, Annotations: meta.Annotations,
 		OwnerReferences: meta.OwnerReferences, Finalizers: meta.Finalizers,
 		UID: s.uid(), CreationTimestamp: s.now(),
 	}

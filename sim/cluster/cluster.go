@@ -134,6 +134,7 @@ func (c *Cluster) Remove(name string) {
 	n.HoldHandler()
 	n.Host.PowerOff()
 	c.Network.Remove(n.station)
+	n.removePod()
 	c.nodes = slices.DeleteFunc(c.nodes, func(o *Node) bool { return o == n })
 	if err := c.API.As("kubectl").Delete(c.ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}); client.IgnoreNotFound(err) != nil {
 		panic(fmt.Sprintf("cluster: removing node %s: %v", name, err))

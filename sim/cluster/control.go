@@ -51,6 +51,8 @@ func (n *Node) ReplaceHandler() {
 	p := n.handler.process
 	n.handler = nil // Nobody starts it later.
 	p.Kill()
+	n.removePod()
+	n.makePod()
 	n.newPod()()
 }
 

@@ -76,6 +76,8 @@ func (n *Node) StartHandler() {
 	p.OnDeath(func() { n.ended(p) })
 	cl.World.Trace(p.Name, trace.Start, "")
 	p.Go("main", func() { n.daemon(p) })
+	n.started = cl.World.Elapsed()
+	cl.World.After(readyAfter, n.tellPod)
 }
 
 // daemon is what the program does: take back what an earlier process left, which
@@ -140,6 +142,7 @@ func (n *Node) ended(p *world.Process) {
 		return
 	}
 	n.handler = nil
+	n.tellPod()
 	if n.held || n.removed || n.off {
 		return
 	}

@@ -46,6 +46,11 @@ type Node struct {
 	// heard is when the kubelet last reached the API server.
 	heard   time.Duration
 	removed bool
+	// podMade counts the pods that the DaemonSet has made for the node; podReady is what
+	// the last one says. started is when the handler was, the last time.
+	podMade  int
+	podReady bool
+	started  time.Duration
 	// bare: nothing ever starts a handler.
 	bare bool
 	// taken: somebody has taken it over, and its handler never comes back.
@@ -65,6 +70,7 @@ func (n *Node) register() {
 	n.heard = n.cluster.World.Elapsed()
 	n.setReady(corev1.ConditionTrue)
 	n.cluster.World.Trace(n.Name, "node", "added")
+	n.makePod()
 	n.beat()
 }
 
@@ -85,6 +91,7 @@ func (n *Node) beat() {
 	case w.Elapsed()-n.heard >= graceful:
 		n.setReady(corev1.ConditionUnknown)
 	}
+	n.tellPod()
 	w.After(heartbeat, n.beat)
 }
 

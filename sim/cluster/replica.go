@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
-
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
@@ -15,9 +15,6 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
-
-// LeaderSince is when the replica that leads, or led last, was elected.
-func (c *Cluster) LeaderSince() time.Duration { return c.leaderSince }
 
 // Leader election, with client-go's defaults: how long a Lease is believed in
 // after its holder was last heard of, and how long a holder goes on without it.
@@ -40,6 +37,9 @@ type Replica struct {
 
 // Leader is the replica that leads, nil for none.
 func (c *Cluster) Leader() *Replica { return c.leader }
+
+// LeaderSince is when the replica that leads, or led last, was elected.
+func (c *Cluster) LeaderSince() time.Duration { return c.leaderSince }
 
 // start runs an instance that waits until it leads.
 func (r *Replica) start() {
@@ -80,10 +80,11 @@ func (r *Replica) lead(p *world.Process) {
 	if c.mode == Centralized {
 		options = policy.CacheOptions("")
 	}
+	options.ByObject[&corev1.Pod{}] = rollout.CachedPods(podNamespace)
 	store := connection.Cache(options)
 	events := c.Events.Recorder(p)
 	plans := rollout.New(rollout.Options{
-		Client: connection.ConsistentClient(store), Live: connection.Live(), Events: events, Clock: p.Clock(), Grace: rollout.DefaultGrace,
+		Client: connection.ConsistentClient(store), Live: connection.Live(), Events: events, Clock: p.Clock(), Grace: rollout.DefaultGrace, Handlers: podNamespace,
 	})
 	if err := plans.Index(ctx, store); err != nil {
 		panic(err)

@@ -27,6 +27,11 @@ func processKinds() []Kind {
 			begin: func(e Effects, f Fault, r *rand.Rand) { e.Crash(f.Target, drawn(r, 0, longDown)) },
 		},
 		{
+			Name: "handler-gone", Lean: true, On: OnNode,
+			Doc:   "the handler ends and is not started again for long, on a node that stays Ready",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.Crash(f.Target, drawn(r, 8*time.Minute, 30*time.Minute)) },
+		},
+		{
 			Name: "time-travel", On: OnProcess,
 			Doc: "after a restart the process lists from an API server that is behind",
 			begin: func(e Effects, f Fault, r *rand.Rand) {

@@ -38,7 +38,7 @@ func classes() []excuse {
 		{Moves, []string{"carrier-loss", "drift", "dhcp-late", "dhcp-gone", "gateway-gone", "dns-gone"}},
 		{Restarts | Hinders, []string{"nm-restart", "nm-dies", "nm-dies-at-commit", "nm-hang", "checkpoint-expires", "apply-slow"}},
 		{Moves | Restarts | Hinders | Stale, []string{"reboot", "power-cut"}},
-		{Hinders | Stale, []string{"crash", "crash-at-call", "two-handlers", "time-travel"}},
+		{Hinders | Stale, []string{"crash", "handler-gone", "crash-at-call", "two-handlers", "time-travel"}},
 		{Hinders | Mute, []string{"backend-fails"}},
 		{Hinders, []string{"apply-partial", "apply-late-error", "checkpoint-foreign", "device-stays-down"}},
 		{Hinders | Full, []string{"disk-full"}},

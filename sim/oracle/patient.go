@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -82,8 +83,11 @@ func (p *patient) counts(f *Facts, w Wrote, policy *v1.NodeNetworkConfigurationP
 }
 
 // isSilent: the node has been there for long, by a clock of whole seconds, and has not
-// reported, but for just now.
+// reported, but for just now; or its handler died.
 func (p *patient) isSilent(f *Facts, node string) bool {
+	if since, is := f.notReady[silence+node]; is && f.Elapsed()-since >= nodeGrace-time.Second {
+		return true
+	}
 	reported, has := p.reported[node]
 	return f.Elapsed()-p.joined[node] >= nodeGrace-time.Second && (f.state(node) == nil || has && f.Elapsed()-reported < grantLag)
 }
@@ -97,14 +101,14 @@ func (p *patient) isAside(f *Facts, node, policy string) bool {
 	return has && f.Elapsed()-said < grantLag
 }
 
-// notReady is since when nodes are not Ready.
+// notReady is since when nodes are not Ready, or their handlers' pods are not.
 type notReady map[string]time.Duration
 
-// isDead tells of a node that has not been Ready for so long that the rollout gives its
+// isDead tells of a node that has not been Ready, or has had no handler, for so long that the rollout gives its
 // slot to another one (design §2, rule 11: silence is a condition), whatever the
 // controllers' wall clock is set to.
 func (f *Facts) isDead(node string) bool {
-	since, is := f.notReady[node]
+	since, is := f.notReady.since(node)
 	return is && f.Elapsed()-since >= nodeGrace
 }
 
@@ -112,7 +116,7 @@ func (f *Facts) isDead(node string) bool {
 // policy's own window comes on top of the grace. A new leader counts from its own first look at
 // the nodes.
 func (f *Facts) willBeDead(node string) bool {
-	since, is := f.notReady[node]
+	since, is := f.notReady.since(node)
 	if leads := f.LeaderSince(); leads > since {
 		since = leads + grantLag
 	}
@@ -125,8 +129,37 @@ func (f *Facts) willBeDead(node string) bool {
 	return is && f.Elapsed()-since < patience
 }
 
+// since is when the first of both began that lasts.
+func (n notReady) since(node string) (time.Duration, bool) {
+	first, is := n[node]
+	if silent, too := n[silence+node]; too && (!is || silent < first) {
+		return silent, true
+	}
+	return first, is
+}
+
+// silence comes before the name of a node whose handler's pod is not Ready.
+const silence = "pod of "
+
+// notePod notes since when a node's handler does not run.
+func (f *Facts) notePod(pod *corev1.Pod) {
+	if pod == nil || pod.Spec.NodeName == "" {
+		return
+	}
+	key := silence + pod.Spec.NodeName
+	ready := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
+	if _, was := f.notReady[key]; ready {
+		delete(f.notReady, key)
+	} else if !was {
+		f.notReady[key] = f.Elapsed()
+	}
+}
+
 // noteReady notes since when a node is not Ready.
 func (f *Facts) noteReady(name string, node *corev1.Node) {
+	if node == nil {
+		delete(f.notReady, silence+name)
+	}
 	if node == nil || isReady(node) {
 		delete(f.notReady, name)
 	} else if _, was := f.notReady[name]; !was {

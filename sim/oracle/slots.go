@@ -224,6 +224,9 @@ func (f *Facts) noteWrite(w Wrote) {
 		node, _ := w.After.(*corev1.Node)
 		f.noteReady(w.Name, node)
 	}
+	if pod, is := w.After.(*corev1.Pod); is {
+		f.notePod(pod)
+	}
 	switch {
 	case w.Kind == "Node" && (w.Spec || w.Metadata):
 		f.nodesChanged++
