@@ -27,9 +27,10 @@ func processKinds() []Kind {
 			begin: func(e Effects, f Fault, r *rand.Rand) { e.Crash(f.Target, drawn(r, 0, longDown)) },
 		},
 		{
-			Name: "handler-gone", Lean: true, On: OnNode,
+			Name: "handler-gone", Lean: true, On: OnNode, Least: 8 * time.Minute, Most: 20 * time.Minute,
 			Doc:   "the handler ends and is not started again for long, on a node that stays Ready",
-			begin: func(e Effects, f Fault, r *rand.Rand) { e.Crash(f.Target, drawn(r, 8*time.Minute, 30*time.Minute)) },
+			begin: func(e Effects, f Fault, _ *rand.Rand) { e.KeepAway(f.Target, true) },
+			end:   func(e Effects, f Fault, _ *rand.Rand) { e.KeepAway(f.Target, false) },
 		},
 		{
 			Name: "time-travel", On: OnProcess,

@@ -23,6 +23,8 @@ const Controllers = "controllers"
 type Processes interface {
 	// Crash kills a process at once; it starts again after down.
 	Crash(process string, down time.Duration)
+	// KeepAway ends a node's handler, and starts it again.
+	KeepAway(node string, away bool)
 	// Rewind is a crash after which the process first sees the API server as it
 	// was so long ago.
 	Rewind(process string, by, down time.Duration)

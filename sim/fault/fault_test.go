@@ -22,6 +22,7 @@ func (n noted) say(format string, values ...any) {
 	n.w.Trace("", "effect", fmt.Sprintf(format, values...))
 }
 
+func (n noted) KeepAway(node string, away bool)                  { n.say("keep away %s %t", node, away) }
 func (n noted) Crash(process string, _ time.Duration)            { n.say("crash %s", process) }
 func (n noted) Rewind(process string, _, _ time.Duration)        { n.say("rewind %s", process) }
 func (n noted) Overlap(node string, on bool)                     { n.say("overlap %s %t", node, on) }

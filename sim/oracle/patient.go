@@ -167,6 +167,16 @@ func (f *Facts) noteReady(name string, node *corev1.Node) {
 	}
 }
 
+// aGrantedIsDead tells whether a node that was granted some generation of the policy is
+// dead, begun or not, beside the given one.
+func (f *Facts) aGrantedIsDead(p *v1.NodeNetworkConfigurationPolicy, node string) bool {
+	dead := false
+	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, of, policy string) {
+		dead = dead || policy == p.Name && of != node && ownedBy(e, p) && e.Spec.ApprovedGeneration > 0 && f.isDead(of)
+	})
+	return dead
+}
+
 // anotherIsDead tells whether one of the nodes is dead, beside the given one.
 func anotherIsDead[V any](f *Facts, nodes map[string]V, node string) bool {
 	for other := range nodes {

@@ -93,7 +93,7 @@ func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	if _, was := s.granted[p.UID][key]; !was {
 		limit, _ := f.limit(p, f.unheard())
 		s.granted[p.UID][key] = max(limit, s.open[p.UID][node], s.had(f, p, node)) // One that is changing goes on.
-		s.gave[p.UID] = s.gave[p.UID] || anotherIsDead(f, s.open[p.UID], node)     // It may be back before this one begins.
+		s.gave[p.UID] = s.gave[p.UID] || f.aGrantedIsDead(p, node)                 // It may be back before this one begins.
 	}
 }
 
@@ -338,7 +338,7 @@ func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	b.allowed[key] = max(b.allowed[key], limit)
 	b.leave(f, p, key)
 	if !b.gave[key] {
-		b.gave[key] = f.hasLeftUnmanaged(p) || anotherIsDead(f, b.begun[key], node)
+		b.gave[key] = f.hasLeftUnmanaged(p) || f.aGrantedIsDead(p, node)
 	}
 }
 

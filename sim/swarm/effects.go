@@ -168,6 +168,21 @@ func (e *effects) Crash(process string, down time.Duration) {
 	})
 }
 
+// KeepAway implements fault.Processes.
+func (e *effects) KeepAway(node string, away bool) {
+	n, t := e.cluster.Node(node), e.of(node)
+	switch {
+	case n == nil:
+	case away:
+		t.downs++
+		n.HoldHandler()
+	default:
+		if t.downs--; t.downs == 0 {
+			n.ReleaseHandler()
+		}
+	}
+}
+
 // Rewind implements fault.Processes.
 func (e *effects) Rewind(process string, by, down time.Duration) {
 	t := e.of(process)
