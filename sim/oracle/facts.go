@@ -32,7 +32,7 @@ type Facts struct {
 	// left is when nodes left the cluster.
 	left []time.Duration
 	notReady
-	// granted is when a node was granted its turn last.
+	// granted is when a node was granted its turn last, or had a policy.
 	granted time.Duration
 }
 

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,16 +20,14 @@ const (
 // start, and looks at what must hold then. until lets the run go on until a time; its
 // error ends the settling.
 func (s *Set) Settle(by time.Duration, until func(time.Duration) error) error {
-	undone, tries := true, false
+	undone := true
 	for done := time.Duration(0); (undone || done < s.facts.calm()) && s.facts.Elapsed() < by; done += lookEvery {
 		looked := s.facts.Elapsed()
 		if err := until(looked + lookEvery); err != nil {
 			return err
 		}
 		undone = len(s.Pending()) > 0
-		tried := tries
-		tries = slices.ContainsFunc(s.facts.Nodes(), s.facts.triesAgain)
-		if s.facts.granted >= looked || tried && !tries || undone && len(s.facts.pendingBut(s.facts.triesAgain)) > 0 {
+		if s.facts.granted >= looked || undone && len(s.facts.pendingBut(s.facts.triesAgain)) > 0 {
 			done = 0
 		}
 	}
