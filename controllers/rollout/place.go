@@ -39,6 +39,8 @@ type place struct {
 	// changing: a transaction may be open on the node that no slot of this
 	// generation stands for: an older one, or the node no longer matches.
 	changing bool
+	// inMidChange: the enactment shows that one is.
+	inMidChange bool
 	// reported: the node tells of the policy's generation.
 	reported bool
 	// committed: the node has some generation of the policy.
@@ -181,6 +183,7 @@ func ofItsNode(enactment *v1.NodeNetworkConfigurationEnactment) bool {
 
 func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) {
 	p.enacted = ownedBy(enactment, policy)
+	p.inMidChange = isTrue(enactment, v1.EnactmentProgressing)
 	// A node that the policy does not select, and that was granted nothing, takes
 	// nobody's turn, whatever it tells.
 	p.changing = mayBeChanging(enactment) && (p.Matches || enactment.Spec.ApprovedGeneration > 0)

@@ -254,7 +254,9 @@ func (p *planning) grantNext(failing int) {
 		place := &p.places[i]
 		free := occupied < p.limit
 		if place.changing {
-			free = holders < p.limit
+			// It occupies a slot anyway. One that may only be about to begin gets no right
+			// from that where an edit has lowered the limit meanwhile.
+			free = holders < p.limit && (place.inMidChange || occupied <= p.limit)
 		}
 		if !free || room == 0 {
 			wait = append(wait, place.Name)

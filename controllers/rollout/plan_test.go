@@ -131,6 +131,10 @@ func TestPlanDecides(t *testing.T) {
 		"at least one node may change, whatever the percentage": {
 			limit: intstr.FromString("1%"), nodes: []on{{name: "a"}, {name: "b"}}, grants: []string{"a"},
 		},
+		"where an edit has lowered the limit, who may only be about to begin an older generation waits for who has": {
+			limit: intstr.FromInt32(1), nodes: []on{{name: "a", approved: 2, reported: 2, shows: showing(v1.EnactmentPending)}, {name: "b", approved: 2, reported: 2, shows: showing(isProgressing)}},
+			grants: []string{"b"},
+		},
 		"an approved node that says nothing yet holds its slot": {
 			limit: intstr.FromInt32(1), nodes: []on{{name: "b", approved: generation}, {name: "a"}},
 		},

@@ -73,16 +73,13 @@ func (s *slots) Observe(f *Facts, e Event) error {
 		}
 	case Wrote:
 		if after, is := what.After.(*v1.NodeNetworkConfigurationEnactment); is && what.Spec {
-			before, _ := what.Before.(*v1.NodeNetworkConfigurationEnactment)
-			s.grants(f, before, after)
+			s.grants(f, after)
 		}
 	}
 	return nil
 }
 
-// grants: who was granted an older generation and has not come to its end goes on under
-// what was allowed then, begun or not.
-func (s *slots) grants(f *Facts, before, e *v1.NodeNetworkConfigurationEnactment) {
+func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	node, name := nodeAndPolicy(e)
 	p := f.policy(name)
 	if p == nil || !ownedBy(e, p) {
@@ -94,19 +91,9 @@ func (s *slots) grants(f *Facts, before, e *v1.NodeNetworkConfigurationEnactment
 	key := granted{node, e.Spec.ApprovedGeneration}
 	if _, was := s.granted[p.UID][key]; !was {
 		limit, _ := f.limit(p, f.unheard())
-		if before != nil && !hasCome(before) {
-			limit = max(limit, s.granted[p.UID][granted{node, before.Spec.ApprovedGeneration}])
-		}
 		s.granted[p.UID][key] = max(limit, s.open[p.UID][node], s.had(f, p, node)) // One that is changing goes on.
 		s.gave[p.UID] = s.gave[p.UID] || f.aGrantedIsDead(p, node)                 // It may be back before this one begins.
 	}
-}
-
-// hasCome tells of an enactment that is at its end.
-func hasCome(e *v1.NodeNetworkConfigurationEnactment) bool {
-	return slices.ContainsFunc([]v1.ConditionType{v1.EnactmentAvailable, v1.EnactmentFailing, v1.EnactmentAborted}, func(is v1.ConditionType) bool {
-		return conditionIs(e.Status.Conditions, is)
-	})
 }
 
 // isOver tells of a node that is as before its change, and whose full disk keeps

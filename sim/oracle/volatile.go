@@ -66,7 +66,7 @@ func (volatile) Observe(f *Facts, e Event) error {
 // the way back goes on all the same, as that of a trial that a crash cut short.
 func (f *Facts) mayApply(node string, phase txn.Phase) bool {
 	t := f.Node(node).Trial
-	late := t != nil && (phase == txn.Settling || t.Interrupted) && !f.Calm(node, t.Written, Full)
+	late := t != nil && !f.Calm(node, t.Written, Full)
 	return phase == txn.Applying || phase == txn.RollingBack || late
 }
 
