@@ -252,7 +252,14 @@ func (p *plugin) followStatus(ctx context.Context, api client.Client, name strin
 		show(found)
 		end, why := endOf(found)
 		if o.wait && end != view.GoesOn {
-			return p.ended(found, name, o, end, why)
+			// The policy and the enactments are watched apart, so that one may be late.
+			if found, err = p.look(ctx, api, api, name); err != nil {
+				return err
+			}
+			show(found)
+			if end, why = endOf(found); end != view.GoesOn {
+				return p.ended(found, name, o, end, why)
+			}
 		}
 		select {
 		case <-ctx.Done():

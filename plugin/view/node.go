@@ -205,3 +205,14 @@ func important(nodes []Node) []Node {
 	})
 	return sorted
 }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (d *Duration) UnmarshalJSON(raw []byte) error {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return err
+	}
+	read, err := time.ParseDuration(text)
+	*d = Duration(read)
+	return err
+}
