@@ -1,5 +1,5 @@
 // Command kubectl-nmstate is the kubectl plugin: "kubectl nmstate status" tells how
-// policies fare, "lint" what a node would refuse; "confirm", "pause" and "resume" are
+// policies fare, "why" what went wrong, "lint" what a node would refuse; "confirm", "pause" and "resume" are
 // what a person decides.
 //
 // It owns the command line, the connection to the API server with kubectl's own

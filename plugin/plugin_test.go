@@ -62,6 +62,10 @@ const confirmUntil = "Applying desired state: waiting for confirmation until 12:
 
 func TestExitCodes(t *testing.T) {
 	available := []client.Object{policyOf(v1.PolicyAvailable, "1/1 nodes successfully configured", ""), enactmentOf("node1", v1.EnactmentAvailable, "")}
+	failing := []client.Object{
+		policyOf(v1.PolicyDegraded, "1/1 nodes failed to configure", ""), enactmentOf("node1", v1.EnactmentFailing, "probing for 6s: dns: no answer"),
+		&v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "node1"}},
+	}
 	tests := map[string]struct {
 		objects []client.Object
 		args    string
@@ -87,6 +91,10 @@ func TestExitCodes(t *testing.T) {
 		"a misspelt command":                        {nil, "stauts", 2, "", "did you mean status?"},
 		"kubectl's own flags":                       {nil, "options", 0, "--context", ""},
 		"the help of a command leaves those out":    {nil, "status --help", 0, "kubectl's own flags", ""},
+		"why a policy fails":                        {failing, "why mtu", 0, "mtu on node1  Failing  step probing", ""},
+		"what fails on a node":                      {failing, "why node1 -o json", 0, `"policy": "mtu"`, ""},
+		"why a policy that does not fail":           {available, "why mtu", 0, "policy mtu fails on no node", ""},
+		"why what there is not":                     {nil, "why mtu", 1, "", "neither a policy nor a node called mtu"},
 		"names of policies are completed":           {available, "__complete status m", 0, "mtu\n", ""},
 		"the version is that of the other programs": {nil, "--version", 0, "kubectl-nmstate version devel\n", ""},
 	}
