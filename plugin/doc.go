@@ -1,5 +1,6 @@
 // Command kubectl-nmstate is the kubectl plugin: "kubectl nmstate status" tells how
-// policies fare, "why" what went wrong, "lint" what a node would refuse; "confirm", "pause" and "resume" are
+// policies fare, "why" what went wrong, "drift" what
+// somebody else changed, "lint" what a node would refuse; "confirm", "pause" and "resume" are
 // what a person decides.
 //
 // It owns the command line, the connection to the API server with kubectl's own

@@ -62,6 +62,9 @@ const confirmUntil = "Applying desired state: waiting for confirmation until 12:
 
 func TestExitCodes(t *testing.T) {
 	available := []client.Object{policyOf(v1.PolicyAvailable, "1/1 nodes successfully configured", ""), enactmentOf("node1", v1.EnactmentAvailable, "")}
+	drifted := []client.Object{&v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "node1"}, Status: v1.NodeNetworkStateStatus{
+		Drift: []v1.Drift{{Path: "interfaces[eth1].mtu", Expected: "1400", Found: "1300"}},
+	}}}
 	failing := []client.Object{
 		policyOf(v1.PolicyDegraded, "1/1 nodes failed to configure", ""), enactmentOf("node1", v1.EnactmentFailing, "probing for 6s: dns: no answer"),
 		&v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "node1"}},
@@ -95,6 +98,9 @@ func TestExitCodes(t *testing.T) {
 		"what fails on a node":                      {failing, "why node1 -o json", 0, `"policy": "mtu"`, ""},
 		"why a policy that does not fail":           {available, "why mtu", 0, "policy mtu fails on no node", ""},
 		"why what there is not":                     {nil, "why mtu", 1, "", "neither a policy nor a node called mtu"},
+		"what has drifted on all nodes":             {drifted, "drift", 0, "node1   interfaces[eth1].mtu   1400", ""},
+		"what has drifted on one, for a script":     {drifted, "drift node1 -o json", 0, `"path": "interfaces[eth1].mtu"`, ""},
+		"what has drifted on a node there is not":   {nil, "drift node1", 1, "", "reading what the nodes report"},
 		"names of policies are completed":           {available, "__complete status m", 0, "mtu\n", ""},
 		"the version is that of the other programs": {nil, "--version", 0, "kubectl-nmstate version devel\n", ""},
 	}
