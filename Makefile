@@ -14,8 +14,8 @@ help: ## Print this list.
 deps: ## Install what is needed from the distribution (Debian, Fedora; needs root).
 	@hack/install-deps.sh
 
-build: ## Build bin/handler (with libnmstate), bin/controllers, bin/lab and bin/control-plane.
-	@hack/build.sh handler controllers lab control-plane
+build: ## Build bin/handler (with libnmstate), bin/controllers, bin/kubectl-nmstate, bin/lab and bin/control-plane.
+	@hack/build.sh handler controllers kubectl-nmstate lab control-plane
 
 libnmstate: ## Find the system's libnmstate, or build it from its crate (3 minutes, once).
 	@hack/libnmstate.sh

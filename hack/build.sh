@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the given programs into bin/: handler, controllers, lab, control-plane,
-# demo, bench. The handler and the benchmarks use cgo: they are linked with
+# Builds the given programs into bin/: handler, controllers, kubectl-nmstate, lab,
+# control-plane, demo, bench. The handler and the benchmarks use cgo: they are linked with
 # libnmstate. So are the controllers where the library is there, since they
 # resolve captures in centralized mode.
 set -euo pipefail
@@ -14,10 +14,11 @@ source_of() {
 	case $1 in
 	handler | controllers) echo "./$1" ;;
 	demo | bench) echo "./e2e/$1" ;;
+	kubectl-nmstate) echo ./plugin ;;
 	lab) echo ./e2e/lab/cmd/lab ;;
 	control-plane) echo ./e2e/controlplane/cmd/control-plane ;;
 	*)
-		say "no program is called $1; there are handler, controllers, lab, control-plane, demo, bench"
+		say "no program is called $1; there are handler, controllers, kubectl-nmstate, lab, control-plane, demo, bench"
 		exit 2
 		;;
 	esac
@@ -68,4 +69,6 @@ for program; do
 	esac
 	say "bin/$program"
 	CGO_ENABLED=0 go build -trimpath -ldflags "$stamp" -o "bin/$program" "$source"
+	# By this name kubectl asks the plugin for completions.
+	[ "$program" != kubectl-nmstate ] || ln -sf kubectl-nmstate bin/kubectl_complete-nmstate
 done

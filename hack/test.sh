@@ -36,7 +36,7 @@ prepare() {
 		return
 	fi
 	echo "== programs for the integration tests (the first time this takes minutes)"
-	hack/build.sh lab controllers control-plane || echo "exit status $?: hack/build.sh"
+	hack/build.sh lab controllers kubectl-nmstate control-plane || echo "exit status $?: hack/build.sh"
 	bin/control-plane programs ||
 		echo "skip: tests on the control plane: its programs cannot be had; the lines above say why"
 	if hack/need.sh gcc && hack/libnmstate.sh --env >out/libnmstate.env; then

@@ -25,6 +25,7 @@ var _ = Describe("A program", func() {
 	},
 		Entry("handler", "handler", SpecTimeout(specTimeout)),
 		Entry("controllers", "controllers", SpecTimeout(specTimeout)),
+		Entry("kubectl-nmstate", "kubectl-nmstate", SpecTimeout(specTimeout)),
 		Entry("lab", "lab", SpecTimeout(specTimeout)),
 		Entry("control-plane", "control-plane", SpecTimeout(specTimeout)),
 	)
