@@ -63,10 +63,11 @@ func (volatile) Observe(f *Facts, e Event) error {
 
 // mayApply tells whether nmstate may be at work in the phase that is written down. A
 // disk that has been full since it was written down keeps that older than it is: then
-// the way back goes on all the same, as that of a trial that a crash cut short.
+// the way back goes on all the same, as that of a trial that a crash cut short, or whose
+// checkpoint has ended.
 func (f *Facts) mayApply(node string, phase txn.Phase) bool {
 	t := f.Node(node).Trial
-	late := t != nil && !f.Calm(node, t.Written, Full)
+	late := t != nil && (phase == txn.Settling || t.Interrupted || t.Ended != "") && !f.Calm(node, t.Written, Full)
 	return phase == txn.Applying || phase == txn.RollingBack || late
 }
 
