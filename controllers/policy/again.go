@@ -115,9 +115,11 @@ func (r *Reconciler) isKnown(ctx context.Context, g *gathered, d desired.Decisio
 	return true, nil
 }
 
-// tellsSo reads the NodeNetworkState live that tells that something did not come back.
+// tellsSo reads the NodeNetworkState live that tells that something failed, or did not
+// come back. Where the cache is behind, an interrupted attempt was told instead of the
+// lost probe of the next one, and tried once more.
 func (r *Reconciler) tellsSo(ctx context.Context, g *gathered, d desired.Decision) (bool, error) {
-	if !d.Forfeits {
+	if !d.Charges {
 		return true, nil
 	}
 	var live v1.NodeNetworkState

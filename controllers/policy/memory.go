@@ -26,6 +26,8 @@ type memory struct {
 	state      *v1.NodeNetworkState
 	// started: the state that was decided on was the newest once.
 	started bool
+	// behind is how many turns in a row could not write, since the cache was behind.
+	behind int
 	// drift is what was last told about drift.
 	drift v1.NodeNetworkStateStatus
 	// transaction is what was last seen of the node's, once seen: who has just

@@ -23,8 +23,10 @@ const (
 	// own next input. Two or three are usual.
 	maxRounds = 8
 	// staleRetry is when to look again after a write met a newer object, if
-	// the watch has not brought it by then.
-	staleRetry = 200 * time.Millisecond
+	// the watch has not brought it by then. Each further look waits for twice as long,
+	// up to 2^maxStaleDoublings times: a watch may be behind for minutes.
+	staleRetry        = 200 * time.Millisecond
+	maxStaleDoublings = 5
 	// wholeRetry is when to look again whether the node's network was read: where its
 	// report is truncated and still true, nothing is written then.
 	wholeRetry = time.Second
@@ -108,15 +110,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		if decision.Empty() {
 			return reconcile.Result{RequeueAfter: gathered.again(decision.RequeueAfter)}, nil
 		}
-		for _, note := range decision.Notes {
-			log.FromContext(ctx).Info(note)
-		}
 		fresh, err := r.carryOut(ctx, m, gathered, decision)
 		if outdated(err) || (err == nil && !fresh) {
-			return reconcile.Result{RequeueAfter: staleRetry}, nil
+			m.behind++
+			return reconcile.Result{RequeueAfter: staleRetry << min(m.behind-1, maxStaleDoublings)}, nil
 		}
 		if err != nil {
 			return reconcile.Result{}, fmt.Errorf("writing what node %s should be: %w", node, err)
+		}
+		m.behind = 0
+		for _, note := range decision.Notes {
+			log.FromContext(ctx).Info(note)
 		}
 	}
 	return reconcile.Result{RequeueAfter: staleRetry}, nil

@@ -140,10 +140,12 @@ type silences struct {
 }
 
 // silence is a time in which no pod of a node's handler is Ready. It outlasts the pods:
-// a DaemonSet makes another one for one that failed.
+// a DaemonSet makes another one for one that failed. A machine that comes back has yet
+// to start its handler: then the time begins anew.
 type silence struct {
 	pod        types.UID
 	transition time.Time
+	nodeReady  bool
 	began      time.Duration // in the run of this process
 }
 
@@ -173,7 +175,7 @@ func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.
 			continue
 		}
 		seen, before := s.since[node]
-		now := silence{began: running}
+		now := silence{began: running, nodeReady: isReady(&nodes[i])}
 		cause := "it has no pod of the handler"
 		if pod != nil {
 			now.pod, cause = pod.UID, whyNotReady(pod)
@@ -182,7 +184,8 @@ func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.
 			}
 		}
 		wasReady := seen.pod == now.pod && !seen.transition.IsZero() && !seen.transition.Equal(now.transition)
-		if before && !wasReady {
+		cameBack := now.nodeReady && !seen.nodeReady
+		if before && !wasReady && !cameBack {
 			now.began = seen.began
 		}
 		since[node], told[node] = now, &Silence{For: running - now.began, Cause: cause}

@@ -38,45 +38,61 @@ func TestAHandlerIsSilentForAsLongAsThisProcessSawIt(t *testing.T) {
 	unscheduled.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"node1"}}}}},
 	}}}
+	dead := []corev1.Pod{handlerPod("a", "node1", no, then), other}
 	type look struct {
 		at   time.Duration
 		pods []corev1.Pod
 		want *Silence
+		node corev1.ConditionStatus
 	}
 	for sentence, looks := range map[string][]look{
-		"one that runs is not": {{0, []corev1.Pod{handlerPod("a", "node1", yes, then), other}, nil}},
+		"one that runs is not": {{0, []corev1.Pod{handlerPod("a", "node1", yes, then), other}, nil, yes}},
 		"where no handler has a pod nothing is known": {
-			{0, nil, nil}, {time.Hour, nil, nil},
+			{0, nil, nil, yes}, {time.Hour, nil, nil, yes},
 		},
 		"a handler that ends again and again is, with the reason that the kubelet gives": {
-			{time.Hour, []corev1.Pod{crashing, other}, &Silence{0, "pod a is not Ready (CrashLoopBackOff)"}},
-			{time.Hour + time.Minute, []corev1.Pod{crashing, other}, &Silence{time.Minute, "pod a is not Ready (CrashLoopBackOff)"}},
+			{time.Hour, []corev1.Pod{crashing, other}, &Silence{0, "pod a is not Ready (CrashLoopBackOff)"}, yes},
+			{time.Hour + time.Minute, []corev1.Pod{crashing, other}, &Silence{time.Minute, "pod a is not Ready (CrashLoopBackOff)"}, yes},
 		},
 		"a node without a pod is, where other nodes have one": {
-			{0, []corev1.Pod{other}, &Silence{0, "it has no pod of the handler"}},
-			{time.Minute, []corev1.Pod{other}, &Silence{time.Minute, "it has no pod of the handler"}},
+			{0, []corev1.Pod{other}, &Silence{0, "it has no pod of the handler"}, yes},
+			{time.Minute, []corev1.Pod{other}, &Silence{time.Minute, "it has no pod of the handler"}, yes},
 		},
 		"another pod that does not run either changes nothing": {
-			{0, []corev1.Pod{evicted, other}, &Silence{0, "pod a is not Ready (Evicted)"}},
-			{time.Minute, []corev1.Pod{other}, &Silence{time.Minute, "it has no pod of the handler"}},
-			{2 * time.Minute, []corev1.Pod{unscheduled, other}, &Silence{2 * time.Minute, "pod b is not Ready"}},
+			{0, []corev1.Pod{evicted, other}, &Silence{0, "pod a is not Ready (Evicted)"}, yes},
+			{time.Minute, []corev1.Pod{other}, &Silence{time.Minute, "it has no pod of the handler"}, yes},
+			{2 * time.Minute, []corev1.Pod{unscheduled, other}, &Silence{2 * time.Minute, "pod b is not Ready"}, yes},
 		},
 		"of two pods in an update the one that runs counts": {
-			{0, []corev1.Pod{crashing, handlerPod("b", "node1", yes, then), other}, nil},
+			{0, []corev1.Pod{crashing, handlerPod("b", "node1", yes, then), other}, nil, yes},
 		},
 		"one that ran in between begins again": {
-			{0, []corev1.Pod{handlerPod("a", "node1", no, then), other}, &Silence{0, "pod a is not Ready"}},
-			{time.Minute, []corev1.Pod{handlerPod("a", "node1", yes, then.Add(time.Second)), other}, nil},
-			{2 * time.Minute, []corev1.Pod{handlerPod("a", "node1", no, then.Add(2*time.Second)), other}, &Silence{0, "pod a is not Ready"}},
+			{0, []corev1.Pod{handlerPod("a", "node1", no, then), other}, &Silence{0, "pod a is not Ready"}, yes},
+			{time.Minute, []corev1.Pod{handlerPod("a", "node1", yes, then.Add(time.Second)), other}, nil, yes},
+			{2 * time.Minute, []corev1.Pod{handlerPod("a", "node1", no, then.Add(2*time.Second)), other}, &Silence{0, "pod a is not Ready"}, yes},
 		},
 		"one that ran in between, unseen, begins again": {
-			{0, []corev1.Pod{handlerPod("a", "node1", no, then), other}, &Silence{0, "pod a is not Ready"}},
-			{time.Minute, []corev1.Pod{handlerPod("a", "node1", no, then.Add(30*time.Second)), other}, &Silence{0, "pod a is not Ready"}},
+			{0, []corev1.Pod{handlerPod("a", "node1", no, then), other}, &Silence{0, "pod a is not Ready"}, yes},
+			{time.Minute, []corev1.Pod{handlerPod("a", "node1", no, then.Add(30*time.Second)), other}, &Silence{0, "pod a is not Ready"}, yes},
+		},
+		"a machine that comes back has yet to start its handler": {
+			{0, dead, &Silence{0, "pod a is not Ready"}, no},
+			{time.Minute, dead, &Silence{time.Minute, "pod a is not Ready"}, no},
+			{2 * time.Minute, dead, &Silence{0, "pod a is not Ready"}, yes},
+			{3 * time.Minute, dead, &Silence{time.Minute, "pod a is not Ready"}, yes},
+		},
+		"a machine that goes after its handler changes nothing": {
+			{0, dead, &Silence{0, "pod a is not Ready"}, yes},
+			{time.Minute, dead, &Silence{time.Minute, "pod a is not Ready"}, no},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			seen, nodes := silences{}, []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node1"}}}
+			seen := silences{}
 			for _, l := range looks {
+				nodes := []corev1.Node{{
+					ObjectMeta: metav1.ObjectMeta{Name: "node1"},
+					Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: l.node}}},
+				}}
 				if diff := cmp.Diff(l.want, seen.observe(nodes, l.pods, l.at)["node1"]); diff != "" {
 					t.Errorf("after %s (-want +got):\n%s", l.at, diff)
 				}

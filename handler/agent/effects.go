@@ -80,7 +80,9 @@ func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry)
 
 // stillWanted reads the NodeNetworkState live: a cache lags behind a cut link, and
 // that of a handler that has just started may show what was long ago. The same state
-// may be that of other generations of its policies by now, who are to be told of it.
+// may be that of other generations of its policies by now, who are to be told of it. And
+// in a later generation it may have been withdrawn and come again: the outcome is that
+// one's, since an older one's tells its policies nothing.
 func (a *Agent) stillWanted(ctx context.Context, change txn.Change, sources []v1.DesiredSource) *txn.Cause {
 	var nns v1.NodeNetworkState
 	readCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
@@ -88,7 +90,7 @@ func (a *Agent) stillWanted(ctx context.Context, change txn.Change, sources []v1
 	if err := a.Live.Get(readCtx, client.ObjectKey{Name: a.Node}, &nns); err != nil {
 		return &txn.Cause{Message: fmt.Sprintf("arming: reading NodeNetworkState %s live: %v", a.Node, err)}
 	}
-	others := !slices.Equal(v1.PlainSources(nns.Spec.Sources), v1.PlainSources(sources))
+	others := nns.Generation != change.Generation || !slices.Equal(v1.PlainSources(nns.Spec.Sources), v1.PlainSources(sources))
 	if !managed(&nns) || hashOf(nns.Spec.DesiredState) != change.Hash || others {
 		return &txn.Cause{Message: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation), Superseded: true}
 	}

@@ -39,6 +39,8 @@ func (a *Agent) hasFailed(nns *v1.NodeNetworkState, hash string) (bool, error) {
 	}
 	sources := v1.PlainSources(nns.Spec.Sources)
 	switch {
+	case nns.Generation < failed.Last.Generation:
+		return false, nil // Read from a cache that is behind: it tells nothing of what is wanted now.
 	case !slices.Equal(failed.Last.Sources, sources) || len(sources) == 0 && !a.isGuardedAs(nns, failed.Change, hash):
 		a.record.Failed = nil
 		return false, nil

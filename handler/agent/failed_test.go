@@ -47,6 +47,29 @@ func TestALostChangeIsNotTriedAgainInANewerGeneration(t *testing.T) {
 	}
 }
 
+// The cache of a handler that has just started may show the desired state as it was
+// before the change.
+func TestALostChangeIsNotForgottenByACacheThatIsBehind(t *testing.T) {
+	n := newNode(t)
+	_, kill := n.handler()
+	n.want(2, "p", "br0")
+	n.outcome(2)
+	was := n.get().Spec
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec.Sources[0].Generation = 3, 3 })
+	n.outcome(3)
+	n.want(4, "p", "br0", "cut")
+	n.outcome(4)
+	kill()
+	now, tries := n.get().Spec, n.host.count()
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec = 2, was })
+	n.handler()
+	n.outcome(2)
+	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec = 4, now })
+	if got := n.outcome(4); got.Result != v1.TransactionRolledBack || !got.Final || n.host.count() != tries {
+		t.Errorf("outcome = %+v after %d applies more", got, n.host.count()-tries)
+	}
+}
+
 func TestALostChangeIsNotTriedAgainByTheNextHandler(t *testing.T) {
 	n := newNode(t)
 	_, kill := n.handler()

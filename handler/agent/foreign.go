@@ -54,8 +54,8 @@ func (a *Agent) heardOfForeign(e txn.Event) {
 	switch e := e.(type) {
 	case txn.ProbePassed:
 		a.allThere = a.allThere || e.Name == txn.Foreign
-	case txn.Armed, txn.CheckpointLost:
-		a.allThere = false
+	case txn.Armed, txn.CheckpointLost, txn.CommitFailed:
+		a.allThere = false // By now the checkpoint may have ended, and dropped something.
 	}
 }
 

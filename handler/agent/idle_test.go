@@ -19,18 +19,23 @@ func TestWhatChangesNothingIsCommittedOnlyIfItIsWantedByNow(t *testing.T) {
 		cached, live v1.State
 		unmanaged    bool
 		generation   int64
+		later        bool
 		committed    bool
 	}{
 		"the cache shows what is wanted":               {cached: now, live: now, committed: true},
 		"the cache of a start shows what was long ago": {cached: long, live: now},
 		"nobody manages the node any more":             {cached: now, live: now, unmanaged: true},
 		"the same is wanted by a newer generation":     {cached: now, live: now, generation: 3},
+		"the same was withdrawn, and is wanted again":  {cached: now, live: now, later: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			n := newNode(t)
 			managed := !c.unmanaged
 			nns := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "node1"}}
 			nns.Spec.Managed, nns.Spec.DesiredState = &managed, c.live
+			if c.later {
+				nns.Generation = 2
+			}
 			from := func(generation int64) []v1.DesiredSource {
 				return []v1.DesiredSource{{Source: v1.Source{Policy: "p", Generation: generation, Hash: "h"}}}
 			}

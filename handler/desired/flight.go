@@ -187,6 +187,7 @@ func (t *turn) charge(m *member, source v1.Source) {
 	if m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) {
 		return
 	}
+	t.decision.Charges = true
 	attempts := int32(1)
 	if m.status.Retry != nil {
 		attempts = m.status.Retry.Attempts + 1

@@ -19,7 +19,7 @@ func (t *turn) forfeit() {
 		// Where another one was in flight, only what is known to have been under way.
 		if alone || !m.changed() && conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
 			m.held, m.status.Committed, m.forfeited = nil, nil, true
-			t.decision.Forfeits = true
+			t.decision.Charges = true
 			t.note("policy %s: generation %d did not come back", m.name, source.Generation)
 		}
 	}

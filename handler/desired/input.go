@@ -86,9 +86,10 @@ type Decision struct {
 	// GivesUp are the policies whose enactments are why what is in flight is given
 	// up: one that is old may say so of what was committed long ago.
 	GivesUp []string
-	// Forfeits: an enactment no longer stands for what the NodeNetworkState tells was
-	// not brought back. An old one may tell that of what came back since.
-	Forfeits bool
+	// Charges: an enactment tells from now on what the NodeNetworkState says has failed,
+	// or was not brought back. An old one may say that of what came back since, or
+	// of an attempt before the last one.
+	Charges bool
 	// Confirm is the generation of the NodeNetworkState that a person has
 	// confirmed on the policy that it is about; 0 for none.
 	Confirm int64
