@@ -114,11 +114,11 @@ func (f *Facts) isDead(node string) bool {
 
 // willBeDead tells of a node that is not Ready and may still be so for too long: a
 // policy's own window comes on top of the grace. A new leader counts from its own first look at
-// the nodes.
+// the nodes, and that is at the first policy.
 func (f *Facts) willBeDead(node string) bool {
 	since, is := f.notReady.since(node)
-	if leads := f.LeaderSince(); leads > since {
-		since = leads + grantLag
+	if looks := max(f.LeaderSince(), f.planned); looks > since {
+		since = looks + grantLag
 	}
 	patience := nodeGrace
 	f.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) {
@@ -155,12 +155,17 @@ func (f *Facts) notePod(pod *corev1.Pod) {
 	}
 }
 
-// noteReady notes since when a node is not Ready.
+// noteReady notes since when a node is not Ready. One that comes back has yet to start
+// its handler.
 func (f *Facts) noteReady(name string, node *corev1.Node) {
 	if node == nil {
 		delete(f.notReady, silence+name)
 	}
 	if node == nil || isReady(node) {
+		_, silent := f.notReady[silence+name]
+		if _, cameBack := f.notReady[name]; cameBack && silent {
+			f.notReady[silence+name] = f.Elapsed()
+		}
 		delete(f.notReady, name)
 	} else if _, was := f.notReady[name]; !was {
 		f.notReady[name] = f.Elapsed()
