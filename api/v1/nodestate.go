@@ -33,6 +33,10 @@ type DesiredSource struct {
 	// Drift of the policy; empty for the default.
 	// +optional
 	Drift string `json:"drift,omitempty"`
+	// DefaultProbes of the policy; empty for the default. They guard what puts its drift
+	// right, too.
+	// +optional
+	DefaultProbes string `json:"defaultProbes,omitempty"`
 	// Paths of desiredState that the policy set, each standing for everything
 	// below it. A leaf that several policies set to the same value is in each.
 	// +optional

@@ -55,7 +55,9 @@ type drifted struct {
 	since   time.Time
 	policy  string
 	correct bool
-	due     time.Time
+	// unguarded: its policy goes without the default probes.
+	unguarded bool
+	due       time.Time
 }
 
 func leafOf(path, want, got string) string {
@@ -117,7 +119,7 @@ func (a *Agent) found(d state.Difference, since time.Time) {
 		}
 		corrects := source.Drift != driftReport
 		if one.policy == "" || corrects && !one.correct {
-			one.policy, one.correct = source.Policy, corrects
+			one.policy, one.correct, one.unguarded = source.Policy, corrects, source.DefaultProbes == v1.DefaultProbesDrop
 		}
 	}
 	if one.correct {
@@ -223,6 +225,22 @@ func (a *Agent) untilLook() time.Duration {
 	return max(a.drift.again.Sub(a.Clock.Now()), time.Millisecond)
 }
 
+// dueAt are the subjects that are to be put right now, by one correction. Those whose
+// policy goes without the default probes come after the others: what these guard is
+// not put right unguarded.
+func (d *drift) dueAt(now time.Time) (due map[string]bool, unguarded bool) {
+	of := map[bool]map[string]bool{false: {}, true: {}}
+	for _, one := range d.found {
+		if one.correct && !now.Before(one.due) {
+			of[one.unguarded][state.Subject(one.Path)] = true
+		}
+	}
+	if unguarded = len(of[false]) == 0; !unguarded && len(of[true]) > 0 {
+		d.lookAt(now)
+	}
+	return of[unguarded], unguarded
+}
+
 // correct begins a transaction that puts right what drifted and is due. It
 // acts on what was read in this turn only, and told.
 func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
@@ -231,14 +249,12 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if !fresh || a.record.Committed == nil || !a.atCommitted(nns) {
 		return nil
 	}
-	due := map[string]bool{}
-	for _, one := range a.drift.found {
-		if one.correct && !now.Before(one.due) {
-			due[state.Subject(one.Path)] = true
-		}
-	}
+	due, unguarded := a.drift.dueAt(now)
 	if len(due) == 0 {
 		return nil
+	}
+	if len(a.record.Committed.Sources) == 0 {
+		unguarded = nns.Spec.DefaultProbes == v1.DefaultProbesDrop
 	}
 	if now.Before(a.drift.hold) {
 		a.drift.lookAt(a.drift.hold)
@@ -270,7 +286,7 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	}
 	logf.FromContext(ctx).Info("correcting drift", "of", a.entry.Correction)
 	a.step(ctx, txn.Wanted{Change: txn.Change{
-		Generation: nns.Generation, Hash: committed.Hash, Window: a.window(nns), DropDefaults: nns.Spec.DefaultProbes == v1.DefaultProbesDrop,
+		Generation: nns.Generation, Hash: committed.Hash, Window: a.window(nns), DropDefaults: unguarded,
 	}})
 	return nil
 }

@@ -331,3 +331,34 @@ func TestWhatAClockAheadHasWrittenAboutDriftIsTakenForNow(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatGoesWithoutTheDefaultProbesIsPutRightByItself(t *testing.T) {
+	now := time.Unix(1000, 0)
+	leaf := func(path string, unguarded bool, due time.Duration) drifted {
+		return drifted{Difference: state.Difference{Path: path}, correct: true, unguarded: unguarded, due: now.Add(due)}
+	}
+	for sentence, c := range map[string]struct {
+		found     []drifted
+		subjects  []string
+		unguarded bool
+	}{
+		"what is guarded is put right guarded": {[]drifted{leaf("interfaces[a].mtu", false, 0)}, []string{"interfaces[a]"}, false},
+		"a policy's that dropped them without": {[]drifted{leaf("interfaces[a].mtu", true, 0)}, []string{"interfaces[a]"}, true},
+		"of both the guarded comes first": {
+			[]drifted{leaf("interfaces[a].mtu", true, 0), leaf("interfaces[b].mtu", false, 0)}, []string{"interfaces[b]"}, false,
+		},
+		"what is not due yet does not count": {
+			[]drifted{leaf("interfaces[a].mtu", true, 0), leaf("interfaces[b].mtu", false, time.Second)}, []string{"interfaces[a]"}, true,
+		},
+		"an interface of both is guarded": {
+			[]drifted{leaf("interfaces[a].mtu", true, 0), leaf("interfaces[a].ipv4.dhcp", false, 0)}, []string{"interfaces[a]"}, false,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			due, unguarded := (&drift{found: c.found}).dueAt(now)
+			if diff := cmp.Diff(c.subjects, slices.Sorted(maps.Keys(due))); diff != "" || unguarded != c.unguarded {
+				t.Errorf("unguarded: %t (-want +got):\n%s", unguarded, diff)
+			}
+		})
+	}
+}

@@ -283,9 +283,9 @@ func (t *turn) sourcesOf(target aggregate) []v1.DesiredSource {
 		m := t.byName[c.Policy]
 		says := m != nil && m.policy != nil
 		if last, is := t.source(c.Policy); is && (!says || m.plans()) {
-			source.OnDelete, source.Drift = last.OnDelete, last.Drift
+			source.OnDelete, source.Drift, source.DefaultProbes = last.OnDelete, last.Drift, last.DefaultProbes
 		} else if says {
-			source.OnDelete, source.Drift = m.policy.OnDelete, m.policy.Drift
+			source.OnDelete, source.Drift, source.DefaultProbes = m.policy.OnDelete, m.policy.Drift, m.policy.DefaultProbes
 		}
 		sources = append(sources, source)
 	}

@@ -82,6 +82,7 @@ func (w *world) happenTo(r *rand.Rand, name string) {
 	switch r.Intn(7) {
 	case 0:
 		p.OnDelete = []string{"", "Retain", "Revert"}[r.Intn(3)]
+		p.DefaultProbes = []string{"", "Drop"}[r.Intn(2)]
 		p.Generation++
 	case 1:
 		p.Drift = []string{"", "Correct", "Report"}[r.Intn(3)]
@@ -219,8 +220,8 @@ func (w *world) checkSources(want aggregate) {
 	}
 	for i, source := range w.state.Spec.Sources {
 		p := w.policies[source.Policy]
-		if source.Policy != want.members[i].Policy || p.Mode != ModePlan && (source.OnDelete != p.OnDelete || source.Drift != p.Drift) {
-			w.t.Errorf("source %+v of policy %s (%s, %s)", source, p.Name, p.OnDelete, p.Drift)
+		if source.Policy != want.members[i].Policy || p.Mode != ModePlan && (source.OnDelete != p.OnDelete || source.Drift != p.Drift || source.DefaultProbes != p.DefaultProbes) {
+			w.t.Errorf("source %+v of policy %s (%s, %s, %s)", source, p.Name, p.OnDelete, p.Drift, p.DefaultProbes)
 		}
 		if diff := cmp.Diff(owned[i], source.Paths); diff != "" {
 			w.t.Errorf("paths of policy %s:\n%s", p.Name, diff)
