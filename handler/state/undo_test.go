@@ -44,6 +44,14 @@ func TestUndo(t *testing.T) {
 			current: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up"}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1"}]}}`,
 			want:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"absent"}]}`,
 		},
+		"a port of before that the rest gives addresses of its own does not come back": {
+			before:  `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth1"},{"name":"eth3"}]}},{"name":"eth2","type":"ethernet","state":"up"}]}`,
+			from:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth2"}]}},` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+			to:      `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+			current: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth2"}]}},{"name":"eth2","type":"ethernet","state":"up"},` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`,
+			want: `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth3"}]}},
+				{"name":"eth2","type":"ethernet","state":"up","controller":"","ipv4":{"enabled":false},"ipv6":{"enabled":false}}]}`,
+		},
 		"an interface that the rest stands on stays": {
 			before:  `{"interfaces":[]}`,
 			from:    `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up"},{"name":"br1.5","type":"vlan","vlan":{"base-iface":"br1","id":5}}]}`,

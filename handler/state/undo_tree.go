@@ -205,15 +205,27 @@ func (o *overlay) entries(path string, from, was, current []any) ([]any, bool) {
 	return items, changed
 }
 
-// taken tells a port that is another interface's: to gives it to that one, or
-// somebody else has.
+// taken tells a port that is another interface's, since to gives it to that one or
+// somebody else has; or that to gives addresses of its own, which a port has not.
 func (o *overlay) taken(path string, item any) bool {
 	name := portName(item)
 	if _, is := o.u.to.ports[name]; is && strings.HasSuffix(path, ".port") {
 		return true
 	}
+	if strings.HasSuffix(path, ".port") && !strings.HasSuffix(path, "vrf.port") && slices.ContainsFunc(o.u.to.interfaces, func(one Interface) bool {
+		return one.Name == name && hasOwnAddresses(one)
+	}) {
+		return true
+	}
 	ours := o.u.from.ports[name].Name
 	return slices.ContainsFunc(o.u.c.controllers[name], func(controller string) bool { return controller != o.name && controller != ours })
+}
+
+func hasOwnAddresses(one Interface) bool {
+	return slices.ContainsFunc([]Family{IPv4, IPv6}, func(family Family) bool {
+		enabled, _ := one.Enabled(family)
+		return enabled
+	})
 }
 
 // ipKeys decide together where a family's addresses come from.

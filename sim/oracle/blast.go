@@ -19,6 +19,10 @@ import (
 type blast struct {
 	begun   map[attempt]map[string]bool
 	allowed map[attempt]int
+	// proven are the nodes that have had it: where somebody takes it away there, and it
+	// cannot come back at once, it is tried again with the grant that the node has, and
+	// is no news to the cluster.
+	proven map[attempt]map[string]bool
 	// gave: a node died in the middle of it, or left while nobody managed it, and its
 	// slot went to another one.
 	gave map[attempt]bool
@@ -31,7 +35,9 @@ type attempt struct {
 }
 
 func newBlast() *blast {
-	return &blast{begun: map[attempt]map[string]bool{}, allowed: map[attempt]int{}, gave: map[attempt]bool{}}
+	return &blast{
+		begun: map[attempt]map[string]bool{}, allowed: map[attempt]int{}, proven: map[attempt]map[string]bool{}, gave: map[attempt]bool{},
+	}
 }
 
 func (*blast) Name() string { return "blast" }
@@ -56,12 +62,18 @@ func (b *blast) Observe(f *Facts, e Event) error {
 			b.grants(f, after)
 		}
 		if after, is := what.After.(*v1.NodeNetworkConfigurationEnactment); is && what.Status && conditionIs(after.Status.Conditions, v1.EnactmentAvailable) {
-			node, _ := nodeAndPolicy(after)
+			node, name := nodeAndPolicy(after)
 			b.has(node)
+			if p := f.policy(name); p != nil && ownedBy(after, p) {
+				b.proves(attempt{name, string(p.UID), after.Status.PolicyGeneration}, node)
+			}
 		}
 		if _, is := what.Before.(*v1.NodeNetworkConfigurationEnactment); is && what.After == nil {
 			node, _ := nodeAndPolicy(what.Before.(*v1.NodeNetworkConfigurationEnactment))
 			b.has(node) // The policy left the node, or the node the cluster.
+			for _, nodes := range b.proven {
+				delete(nodes, node)
+			}
 		}
 	}
 	return nil
@@ -115,8 +127,18 @@ func (b *blast) has(node string) {
 	}
 }
 
+func (b *blast) proves(key attempt, node string) {
+	if b.proven[key] == nil {
+		b.proven[key] = map[string]bool{}
+	}
+	b.proven[key][node] = true
+}
+
 func (b *blast) began(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node string) error {
 	key := attempt{p.Name, string(p.UID), p.Generation}
+	if b.proven[key][node] {
+		return nil
+	}
 	if b.begun[key] == nil {
 		b.begun[key] = map[string]bool{}
 	}
