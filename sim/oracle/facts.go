@@ -34,6 +34,8 @@ type Facts struct {
 	notReady
 	// granted is when a node was granted its turn last, or had a policy.
 	granted time.Duration
+	// readied is when a node's readiness changed last.
+	readied time.Duration
 	// planned is when the first of the policies came: without one the controllers look
 	// at no node.
 	planned time.Duration

@@ -161,14 +161,19 @@ func (f *Facts) noteReady(name string, node *corev1.Node) {
 	if node == nil {
 		delete(f.notReady, silence+name)
 	}
-	if node == nil || isReady(node) {
-		_, silent := f.notReady[silence+name]
-		if _, cameBack := f.notReady[name]; cameBack && silent {
+	_, was := f.notReady[name]
+	is := node != nil && !isReady(node)
+	if was != is {
+		f.readied = f.Elapsed()
+	}
+	switch _, silent := f.notReady[silence+name]; {
+	case is && !was:
+		f.notReady[name] = f.Elapsed()
+	case was && !is:
+		delete(f.notReady, name)
+		if silent {
 			f.notReady[silence+name] = f.Elapsed()
 		}
-		delete(f.notReady, name)
-	} else if _, was := f.notReady[name]; !was {
-		f.notReady[name] = f.Elapsed()
 	}
 }
 
