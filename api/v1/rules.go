@@ -201,6 +201,11 @@ type Probe struct {
 // NodeNetworkState, its generation confirms what runs on that node.
 const ConfirmAnnotation = "nmstate.io/confirm"
 
+// PlanOfAnnotation, on a policy in mode Plan, names the policy in whose place it is
+// planned, as if that one were edited to say what this one says. It has no meaning in
+// mode Apply.
+const PlanOfAnnotation = "nmstate.io/plan-of"
+
 // Disruption is what a change does to an interface, or on top of it.
 type Disruption string
 

@@ -51,6 +51,7 @@ func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy 
 		ProbeTimeoutSeconds: policy.Spec.ProbeTimeoutSeconds,
 		DefaultProbes:       policy.Spec.DefaultProbes,
 		Mode:                policy.Spec.Mode, PlanHashes: policy.Spec.PlanHashes,
+		PlanOf:    policy.Annotations[v1.PlanOfAnnotation],
 		Confirmed: confirmed(policy), Hold: desired.HoldOf(policy),
 		OnDelete: policy.Spec.OnDelete, Drift: policy.Spec.Drift,
 	}

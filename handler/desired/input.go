@@ -29,6 +29,8 @@ type Policy struct {
 	// only plans that may be applied.
 	Mode       string
 	PlanHashes []string
+	// PlanOf is the policy in whose place it is planned in mode Plan, empty for its own.
+	PlanOf string
 	// Confirmed is the generation that a person has confirmed, 0 for none.
 	Confirmed int64
 	// Hold is why its rollout lets no other node begin (HoldOf).

@@ -75,14 +75,17 @@ func (t *turn) planOne(m *member) bool {
 		}
 		return false
 	}
-	target := t.with(m)
+	target, held := t.with(m), m.held
+	if m.plans() && m.policy.PlanOf != "" {
+		target, held = t.inPlaceOf(m)
+	}
 	if conflict, is := target.conflictOf(m.name); is {
 		m.conflict, m.status.Plan = &conflict, nil
 		return false
 	}
 	var undone state.State
-	if m.held != nil && m.policy.OnDelete == "Revert" {
-		undone = m.held.State
+	if held != nil && m.policy.OnDelete == "Revert" {
+		undone = held.State
 	}
 	plan := Plan(m.policy.State, target.state, current, undone)
 	plan.Warnings = bounded(ringWarnings(m.policy.State, target.state, current))
@@ -90,6 +93,22 @@ func (t *turn) planOne(m *member) bool {
 		m.status.Plan = &plan
 	}
 	return true
+}
+
+// inPlaceOf is the aggregate as if the policy that the member is planned for said what
+// the member says, and what the node has committed of that policy.
+func (t *turn) inPlaceOf(m *member) (aggregate, *Contribution) {
+	edited := m.rendered()
+	others := t.others(m)
+	var held *Contribution
+	if of := t.byName[m.policy.PlanOf]; of != nil {
+		others = slices.DeleteFunc(others, func(c Contribution) bool { return c.Policy == of.name })
+		held = of.held
+		if of.policy != nil {
+			edited.Created = of.policy.Created
+		}
+	}
+	return fold(append(others, edited)), held
 }
 
 // report is the node's whole state; false where only a part of it is known.

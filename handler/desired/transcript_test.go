@@ -189,6 +189,8 @@ func (w *world) policyCommand(verb, name, argument string) {
 	case "mode": // NAME Plan|Apply
 		p.Mode = argument
 		p.Generation++
+	case "plan-of": // NAME POLICY: it is planned in the place of that one
+		p.PlanOf = argument
 	case "pin": // NAME HASHES, or nothing
 		p.PlanHashes = strings.Fields(argument)
 		p.Generation++
