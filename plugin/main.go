@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/mattn/go-colorable"
 	"github.com/spf13/cobra"
@@ -33,13 +34,15 @@ var (
 	errWaits = errors.New("waits for a person")
 	// errSaid marks what was printed already.
 	errSaid = errors.New("failed")
+	// errInterrupted is how it ends when somebody ends it.
+	errInterrupted = errors.New("interrupted")
 )
 
 // completer is the name by which kubectl asks a plugin for completions.
 const completer = "kubectl_complete-nmstate"
 
 func main() {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	p := newPlugin(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, clock.RealClock{})
 	if descriptor := int(os.Stdout.Fd()); term.IsTerminal(descriptor) {
@@ -55,6 +58,19 @@ func main() {
 		cmd.SetArgs(append([]string{cobra.ShellCompRequestCmd}, os.Args[1:]...))
 	}
 	os.Exit(p.code(cmd.ExecuteContext(ctx)))
+}
+
+// troubled is a failure of a command whose exit code 1 is an answer, as of kubectl diff.
+type troubled struct{ error }
+
+func (t troubled) Unwrap() error { return t.error }
+
+// trouble tells failures from the answer that something differs.
+func trouble(err error) error {
+	if err == nil || errors.Is(err, errSaid) {
+		return err
+	}
+	return troubled{err}
 }
 
 // code says what went wrong, in one line, and which exit code that is.
@@ -73,7 +89,7 @@ func (p *plugin) code(err error) int {
 		return exitWaits
 	}
 	fmt.Fprintln(p.ErrOut, "kubectl-nmstate: "+said)
-	if errors.Is(err, errUsage) {
+	if errors.Is(err, errUsage) || errors.As(err, &troubled{}) {
 		return exitUsage
 	}
 	return exitFailed

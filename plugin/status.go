@@ -282,7 +282,7 @@ func (p *plugin) followStatus(ctx context.Context, api client.Client, name strin
 // interrupted is how it ends when somebody ends it, which -w alone is meant for.
 func interrupted(o statusOptions) error {
 	if o.wait {
-		return errors.New("interrupted")
+		return errInterrupted
 	}
 	return nil
 }

@@ -1,5 +1,7 @@
 package v1
 
+import "slices"
+
 // InterfaceRule selects interfaces of a node: all of its fields must hold.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.name) || has(self.type) || has(self.driver) || has(self.macAddress) || has(self.state) || has(self.vlanID) || has(self.lldp)",message="spec.match: a rule needs at least one of name, type, driver, macAddress, state, vlanID and lldp"
@@ -223,3 +225,12 @@ const (
 	// DisruptionConnectivityRisk: a default route depends on what changes.
 	DisruptionConnectivityRisk Disruption = "ConnectivityRisk"
 )
+
+// Severity orders the classes: 0 is the least. One that is not known might be the worst.
+func (d Disruption) Severity() int {
+	classes := []Disruption{DisruptionNone, DisruptionReapply, DisruptionLinkFlap, DisruptionAddressLoss, DisruptionConnectivityRisk}
+	if i := slices.Index(classes, d); i >= 0 {
+		return i
+	}
+	return len(classes)
+}

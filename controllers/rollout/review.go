@@ -64,23 +64,11 @@ func (p *planning) plans() []v1.PolicyPlan {
 		plans[i].Nodes++
 	}
 	slices.SortFunc(plans, func(a, b v1.PolicyPlan) int {
-		return cmp.Or(rank(b.Disruption)-rank(a.Disruption), int(b.Nodes-a.Nodes), cmp.Compare(a.Hash, b.Hash))
+		return cmp.Or(b.Disruption.Severity()-a.Disruption.Severity(), int(b.Nodes-a.Nodes), cmp.Compare(a.Hash, b.Hash))
 	})
 	if len(plans) > maxPlans {
 		p.note("%d plans are left out of the status", len(plans)-maxPlans)
 		plans = plans[:maxPlans]
 	}
 	return plans
-}
-
-// rank puts the classes of disruption in order; one that is not known might be
-// the worst.
-func rank(d v1.Disruption) int {
-	classes := []v1.Disruption{
-		v1.DisruptionNone, v1.DisruptionReapply, v1.DisruptionLinkFlap, v1.DisruptionAddressLoss, v1.DisruptionConnectivityRisk,
-	}
-	if i := slices.Index(classes, d); i >= 0 {
-		return i
-	}
-	return len(classes)
 }

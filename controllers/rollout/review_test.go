@@ -119,7 +119,7 @@ func TestAStatusListsAHundredPlans(t *testing.T) {
 }
 
 func TestAnUnknownClassOfDisruptionMightBeTheWorst(t *testing.T) {
-	if rank("Unheard") <= rank(v1.DisruptionConnectivityRisk) || rank(v1.DisruptionNone) != 0 {
+	if v1.Disruption("Unheard").Severity() <= v1.DisruptionConnectivityRisk.Severity() || v1.DisruptionNone.Severity() != 0 {
 		t.Error("the classes are not in order")
 	}
 }

@@ -9,16 +9,8 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
-// severity orders the classes of disruption.
-func severity(d v1.Disruption) int {
-	return slices.Index([]v1.Disruption{
-		v1.DisruptionNone, v1.DisruptionReapply, v1.DisruptionLinkFlap,
-		v1.DisruptionAddressLoss, v1.DisruptionConnectivityRisk,
-	}, d)
-}
-
 func worse(a, b v1.Disruption) v1.Disruption {
-	if severity(b) > severity(a) {
+	if b.Severity() > a.Severity() {
 		return b
 	}
 	return a

@@ -60,7 +60,7 @@ func (p *planner) plan(rendered state.State) v1.EnactmentPlan {
 	plan := v1.EnactmentPlan{Disruption: v1.DisruptionNone}
 	for _, name := range sortedKeys(p.at) {
 		planned := *p.at[name]
-		if why := p.risky[name]; why != "" && severity(planned.Disruption) > severity(v1.DisruptionReapply) {
+		if why := p.risky[name]; why != "" && planned.Disruption.Severity() > v1.DisruptionReapply.Severity() {
 			planned.Disruption, planned.Reason = v1.DisruptionConnectivityRisk, why+", and "+planned.Reason
 		}
 		plan.Disruption = worse(plan.Disruption, planned.Disruption)
@@ -135,7 +135,7 @@ func (p *planner) note(name string, class v1.Disruption, reason, line string) {
 		planned = &v1.PlannedInterface{Name: name, Disruption: v1.DisruptionNone}
 		p.at[name] = planned
 	}
-	if severity(class) > severity(planned.Disruption) {
+	if class.Severity() > planned.Disruption.Severity() {
 		planned.Disruption, planned.Reason = class, reason
 	}
 	if line != "" && !slices.Contains(planned.Changes, line) {

@@ -43,6 +43,8 @@ type Report struct {
 	// Skipped are the kinds of documents that are not ours.
 	Skipped  []string  `json:"skipped,omitempty"`
 	Findings []Finding `json:"findings"`
+	// Policies that could be read, in the text's order.
+	Policies []v1.NodeNetworkConfigurationPolicy `json:"-"`
 }
 
 // desiredState is where the state stands in both kinds that have one.
@@ -127,6 +129,7 @@ func (r *Report) policy(root *yaml.Node, raw []byte) {
 	if !r.fields(root, raw, &policy) {
 		return
 	}
+	r.Policies = append(r.Policies, policy)
 	spec := policy.Spec
 	r.state(root, desiredState, spec.DesiredState.Raw)
 	if len(spec.Match) > 0 {
