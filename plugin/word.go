@@ -67,11 +67,10 @@ func (p *plugin) wordCommand(cmd *cobra.Command, word func(context.Context, clie
 	dry := dryNone
 	cmd.Args = usage(cobra.ExactArgs(1))
 	cmd.ValidArgsFunction = p.complete(policies)
-	cmd.Flags().StringVar(&dry, "dry-run", dryNone, "server asks the API server and changes nothing; none does it")
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryServer}, cobra.ShellCompDirectiveNoFileComp))
+	addDryRun(cmd, &dry)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if dry != dryNone && dry != dryServer {
-			return fmt.Errorf("%w: --dry-run %q: there are none and server", errUsage, dry)
+		if err := checkDryRun(dry); err != nil {
+			return err
 		}
 		api, err := p.connect()
 		if err != nil {
@@ -90,6 +89,26 @@ func (p *plugin) wordCommand(cmd *cobra.Command, word func(context.Context, clie
 	return cmd
 }
 
+func addDryRun(cmd *cobra.Command, dry *string) {
+	cmd.Flags().StringVar(dry, "dry-run", dryNone, "server asks the API server and changes nothing; none does it")
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryServer}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func checkDryRun(dry string) error {
+	if dry != dryNone && dry != dryServer {
+		return fmt.Errorf("%w: --dry-run %q: there are none and server", errUsage, dry)
+	}
+	return nil
+}
+
+// dryly says that nothing was changed.
+func dryly(says, dry string) string {
+	if dry == dryServer {
+		says += " (server dry run: nothing is changed)"
+	}
+	return says
+}
+
 func (p *plugin) say(ctx context.Context, api client.Client, policy *v1.NodeNetworkConfigurationPolicy, word view.Word, dry string) error {
 	if word.Patch == "" {
 		fmt.Fprintln(p.Out, word.Says)
@@ -97,11 +116,11 @@ func (p *plugin) say(ctx context.Context, api client.Client, policy *v1.NodeNetw
 	}
 	var options []client.PatchOption
 	if dry == dryServer {
-		options, word.Says = append(options, client.DryRunAll), word.Says+" (server dry run: nothing is changed)"
+		options = append(options, client.DryRunAll)
 	}
 	if err := api.Patch(ctx, policy, client.RawPatch(types.MergePatchType, []byte(word.Patch)), options...); err != nil {
 		return explained("writing policy "+policy.Name, err)
 	}
-	fmt.Fprintln(p.Out, word.Says)
+	fmt.Fprintln(p.Out, dryly(word.Says, dry))
 	return nil
 }

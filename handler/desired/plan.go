@@ -32,7 +32,7 @@ const planHashBytes = 8
 // and of the changes: it does not depend on the node's name or the policy's
 // generation.
 func Plan(rendered, target, current, undone state.State) v1.EnactmentPlan {
-	p := planner{target: target, current: current, risky: carriers(current), at: map[string]*v1.PlannedInterface{}}
+	p := planner{worst: v1.DisruptionNone, target: target, current: current, risky: carriers(current), at: map[string]*v1.PlannedInterface{}}
 	for _, d := range state.Missing(rendered, current) {
 		p.difference(d)
 	}
