@@ -24,11 +24,11 @@ func TestApply(t *testing.T) {
 		"a new policy":                        {nil, "apply -f FILE", 0, "policy mtu: created", &v1.NodeNetworkConfigurationPolicySpec{Mode: "Apply", PlanHashes: []string{"0123456789abcdef"}}},
 		"what was reviewed":                   {nil, "apply -f FILE --plan aa --plan bb", 0, "created; a node applies it only if its plan is aa or bb", &v1.NodeNetworkConfigurationPolicySpec{Mode: "Apply", PlanHashes: []string{"aa", "bb"}}},
 		"the spec of the file, whole":         {[]client.Object{existing}, "apply -f FILE --plan aa", 0, "policy mtu:", &v1.NodeNetworkConfigurationPolicySpec{Mode: "Apply", PlanHashes: []string{"aa"}}},
-		"only asked":                          {nil, "apply -f FILE --dry-run server", 0, "created (server dry run: nothing is changed)", nil},
+		"only asked":                          {nil, "apply -f FILE --dry-run=server", 0, "created (server dry run: nothing is changed)", nil},
 		"one plan for two policies":           {nil, "apply -f TWO --plan aa", 2, "--plan is for one policy", nil},
 		"a file that a node would refuse":     {nil, "apply -f WRONG", 1, "mistakes found: 1", nil},
 		"no file":                             {nil, "apply", 2, "which file?", nil},
-		"a dry run that there is not":         {nil, "apply -f FILE --dry-run client", 2, "there are none and server", nil},
+		"a dry run that there is not":         {nil, "apply -f FILE --dry-run=client", 2, "there are none and server", nil},
 		"a file that there is not":            {nil, "apply -f /nowhere", 1, "no such file", nil},
 		"a policy without a name in the file": {nil, "apply -f NAMELESS", 1, "has no metadata.name", nil},
 	}

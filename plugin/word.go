@@ -62,6 +62,30 @@ nodes are done, spec.rollout.pauseAfterCanary.`,
 	})
 }
 
+func (p *plugin) retryCommand() *cobra.Command {
+	return p.wordCommand(&cobra.Command{
+		Use:   "retry POLICY",
+		Short: "Try a policy again on the nodes on which it failed",
+		Long: `retry makes a new generation of the policy that says the same, as an edit would:
+nodes that failed, and those that were aborted, try again, in the steps of the
+rollout. Nodes that have the policy have nothing to do. It writes spec.mode: Apply
+instead of leaving it out, or the other way round, which means the same.
+
+A change that lost a probe costs an outage again, so mend the cause first.`,
+		Example: `  # Why it failed
+  kubectl nmstate why bridge
+
+  kubectl nmstate retry bridge
+  kubectl nmstate status bridge --wait`,
+	}, func(ctx context.Context, api client.Client, policy *v1.NodeNetworkConfigurationPolicy) (view.Word, error) {
+		found, err := p.look(ctx, api, api, policy.Name)
+		if err != nil {
+			return view.Word{}, err
+		}
+		return view.RetryWord(policy, found[0])
+	})
+}
+
 // wordCommand completes a command that patches one policy.
 func (p *plugin) wordCommand(cmd *cobra.Command, word func(context.Context, client.Client, *v1.NodeNetworkConfigurationPolicy) (view.Word, error)) *cobra.Command {
 	dry := dryNone
@@ -91,6 +115,7 @@ func (p *plugin) wordCommand(cmd *cobra.Command, word func(context.Context, clie
 
 func addDryRun(cmd *cobra.Command, dry *string) {
 	cmd.Flags().StringVar(dry, "dry-run", dryNone, "server asks the API server and changes nothing; none does it")
+	cmd.Flags().Lookup("dry-run").NoOptDefVal = dryServer
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryServer}, cobra.ShellCompDirectiveNoFileComp))
 }
 

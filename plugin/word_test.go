@@ -18,6 +18,14 @@ func TestWords(t *testing.T) {
 	both.Spec.Rollout = &v1.Rollout{PauseAfterCanary: true, Paused: true}
 	works := policyOf(v1.PolicyProgressing, "works", v1.ReasonConfigurationProgressing)
 	waits := []client.Object{works, enactmentOf("node1", v1.EnactmentProgressing, confirmUntil)}
+	failed := policyOf(v1.PolicyDegraded, "1/2 nodes failed", "")
+	said := policyOf(v1.PolicyDegraded, "1/2 nodes failed", "")
+	said.Spec.Mode = "Apply"
+	planned := policyOf(v1.Planned, "", "")
+	planned.Spec.Mode = modePlan
+	unseen := policyOf(v1.PolicyDegraded, "", "")
+	unseen.Generation = 2
+	fails := []client.Object{enactmentOf("node1", v1.EnactmentFailing, "no"), enactmentOf("node2", v1.EnactmentAborted, "")}
 	tests := map[string]struct {
 		objects []client.Object
 		args    string
@@ -45,7 +53,14 @@ func TestWords(t *testing.T) {
 		}},
 		"nothing is paused":          {[]client.Object{works}, "resume mtu", 0, "it is not paused", nil},
 		"a dry run that there isn't": {[]client.Object{works}, "pause mtu --dry-run=client", 2, "there are none and server", nil},
-		"no policy is named":         {nil, "confirm", 2, "accepts 1 arg", nil},
+		"a failed policy is tried again": {append(fails, failed), "retry mtu", 0, "policy mtu: generation 2 is a new try on node1, node2\n", func(p *v1.NodeNetworkConfigurationPolicy) bool {
+			return p.Spec.Mode == "Apply"
+		}},
+		"and again": {append(fails, said), "retry mtu", 0, "is a new try on node1, node2", func(p *v1.NodeNetworkConfigurationPolicy) bool { return p.Spec.Mode == "" }},
+		"one that fails nowhere is not tried again": {[]client.Object{failed}, "retry mtu", 0, "it fails on no node", func(p *v1.NodeNetworkConfigurationPolicy) bool { return p.Spec.Mode == "" }},
+		"a plan is not tried again":                 {[]client.Object{planned}, "retry mtu", 1, "nothing to try", func(p *v1.NodeNetworkConfigurationPolicy) bool { return p.Spec.Mode == modePlan }},
+		"an edit is a new try already":              {append(fails, unseen), "retry mtu", 0, "generation 2 is a new try already", func(p *v1.NodeNetworkConfigurationPolicy) bool { return p.Spec.Mode == "" }},
+		"no policy is named":                        {nil, "confirm", 2, "accepts 1 arg", nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -64,3 +64,48 @@ func ResumeWord(policy *v1.NodeNetworkConfigurationPolicy) (Word, error) {
 	}
 	return Word{Says: fmt.Sprintf("policy %s: it is not paused", policy.Name)}, nil
 }
+
+// RetryWord is a new try on the nodes on which the policy fails, and on those that were
+// spared: a new generation that says the same, since Apply is what no mode means.
+func RetryWord(policy *v1.NodeNetworkConfigurationPolicy, p Policy) (Word, error) {
+	again := append(p.names(Failing), p.names(Aborted)...)
+	switch {
+	case policy.Spec.Mode == "Plan":
+		return Word{}, fmt.Errorf("policy %s is in mode Plan: there is nothing to try", p.Name)
+	case policy.Status.ObservedGeneration != policy.Generation:
+		return Word{Says: fmt.Sprintf("policy %s: generation %d is a new try already", p.Name, p.Generation)}, nil
+	case len(again) == 0:
+		return Word{Says: fmt.Sprintf("policy %s: it fails on no node", p.Name)}, nil
+	}
+	mode := `"Apply"`
+	if policy.Spec.Mode != "" {
+		mode = "null"
+	}
+	return Word{
+		Patch: `{"spec":{"mode":` + mode + `}}`,
+		Says:  fmt.Sprintf("policy %s: generation %d is a new try on %s", p.Name, p.Generation+1, names(again)),
+	}, nil
+}
+
+// UndoWord lets the policy's end bring back what was there before. It is empty where the
+// policy says so already.
+func UndoWord(policy *v1.NodeNetworkConfigurationPolicy) Word {
+	if policy.Spec.OnDelete == "Revert" {
+		return Word{}
+	}
+	return Word{
+		Patch: `{"spec":{"onDelete":"Revert"}}`,
+		Says:  fmt.Sprintf("policy %s: spec.onDelete is Revert now", policy.Name),
+	}
+}
+
+// KnowsRevert tells whether the node will bring back what was there before the policy,
+// once it goes; on a node that has nothing of it there is nothing to bring back.
+func KnowsRevert(policy string, state *v1.NodeNetworkState) bool {
+	for _, source := range state.Spec.Sources {
+		if source.Policy == policy {
+			return source.OnDelete == "Revert" && state.Status.ObservedGeneration >= state.Generation
+		}
+	}
+	return true
+}
