@@ -65,7 +65,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waits for a person.`,
 			return fmt.Errorf("%w: there is no command %q%s", errUsage, args[0], suggestion(cmd, args[0]))
 		},
 	}
-	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.whyCommand(), p.driftCommand(),
+	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.getCommand(), p.whyCommand(), p.driftCommand(),
 		p.confirmCommand(), p.pauseCommand(), p.resumeCommand(),
 		p.retryCommand(), p.undoCommand(), optionsCommand())
 	root.SetOut(p.Out)

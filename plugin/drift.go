@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/plugin/view"
@@ -38,21 +37,22 @@ func (p *plugin) drift(ctx context.Context, node, output string) error {
 	if err != nil {
 		return err
 	}
-	var list v1.NodeNetworkStateList
+	var only []string
 	if node != "" {
-		var one v1.NodeNetworkState
-		err = api.Get(ctx, client.ObjectKey{Name: node}, &one)
-		list.Items = append(list.Items, one)
-	} else {
-		err = api.List(ctx, &list)
+		only = append(only, node)
 	}
+	var states []v1.NodeNetworkState
+	err = eachState(ctx, api, only, func(state *v1.NodeNetworkState) error {
+		states = append(states, v1.NodeNetworkState{ObjectMeta: state.ObjectMeta, Status: v1.NodeNetworkStateStatus{Drift: state.Status.Drift}})
+		return nil
+	})
 	if err != nil {
-		return explained("reading what the nodes report", err)
+		return err
 	}
-	found := view.Drifts(list.Items)
+	found := view.Drifts(states)
 	if output != "" {
 		return p.printValue(found, output)
 	}
-	p.print(view.DriftTable(found, len(list.Items), p.clock.Now()))
+	p.print(view.DriftTable(found, len(states), p.clock.Now()))
 	return nil
 }

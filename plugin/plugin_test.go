@@ -69,6 +69,12 @@ func TestExitCodes(t *testing.T) {
 		policyOf(v1.PolicyDegraded, "1/1 nodes failed to configure", ""), enactmentOf("node1", v1.EnactmentFailing, "probing for 6s: dns: no answer"),
 		&v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "node1"}},
 	}
+	reported := []client.Object{&v1.NodeNetworkState{
+		ObjectMeta: metav1.ObjectMeta{Name: "node1"},
+		Spec:       v1.NodeNetworkStateSpec{Sources: []v1.DesiredSource{{Source: v1.Source{Policy: "mtu"}, Paths: []string{"interfaces[eth1].mtu"}}}},
+		Status: v1.NodeNetworkStateStatus{CurrentState: v1.NewState([]byte(
+			`{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","mtu":9000,"mac-address":"02:00:00:00:00:01","ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`))},
+	}}
 	tests := map[string]struct {
 		objects []client.Object
 		args    string
@@ -100,7 +106,15 @@ func TestExitCodes(t *testing.T) {
 		"why what there is not":                     {nil, "why mtu", 1, "", "neither a policy nor a node called mtu"},
 		"what has drifted on all nodes":             {drifted, "drift", 0, "node1   interfaces[eth1].mtu   1400", ""},
 		"what has drifted on one, for a script":     {drifted, "drift node1 -o json", 0, `"path": "interfaces[eth1].mtu"`, ""},
-		"what has drifted on a node there is not":   {nil, "drift node1", 1, "", "reading what the nodes report"},
+		"what has drifted on a node there is not":   {nil, "drift node1", 1, "", "reading the state of node node1"},
+		"interfaces of all nodes":                   {reported, "get interfaces", 0, "node1   eth1        ethernet   up      9000   02:00:00:00:00:01   192.0.2.1/24   mtu\n", ""},
+		"interfaces for which something holds":      {reported, "get interfaces --where mtu>9000", 0, "", "no interface of 1 nodes"},
+		"interfaces for a script":                   {reported, "get interfaces --node node1 --where mtu>1500 -o json", 0, `"mac": "02:00:00:00:00:01"`, ""},
+		"an expression that is none":                {reported, "get interfaces --where mtuu>1500", 2, "", "kubectl-nmstate: usage: --where mtuu>1500: column 1: undeclared reference to 'mtuu'; there are node, name"},
+		"interfaces of a node there is not":         {reported, "get interfaces --node node2", 1, "", "reading the state of node node2"},
+		"something that cannot be listed":           {reported, "get routes", 2, "", `there is no "routes" to get`},
+		"nothing to list":                           {reported, "get", 2, "", "get interfaces"},
+		"names of nodes are completed":              {reported, "__complete get interfaces --node n", 0, "node1\n", ""},
 		"names of policies are completed":           {available, "__complete status m", 0, "mtu\n", ""},
 		"the version is that of the other programs": {nil, "--version", 0, "kubectl-nmstate version devel\n", ""},
 	}
