@@ -43,16 +43,18 @@ func (p *plugin) command() *cobra.Command {
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl nmstate"},
 		Short:       "Looks at node networks that policies configure, and decides what a person decides",
 		Long: `kubectl nmstate tells how NodeNetworkConfigurationPolicies fare and what went
-wrong, checks a policy before it is applied, and gives the word where a rollout
-waits for a person.
+wrong, shows what a policy would change before it is applied, gives the word where
+a rollout waits for a person, and looks at what the nodes have.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waits for a person.`,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waits for a person. Those of plan and
+diff are kubectl diff's: 0 nothing differs, 1 something does, 2 failed.`,
 		Example: `  # How every policy fares; one of them, followed
   kubectl nmstate status
   kubectl nmstate status bridge -w
 
-  # In a pipeline: would a node refuse it? Then wait for its end
-  kubectl nmstate lint -f bridge.yaml
+  # In a pipeline: what would it change? Then apply exactly that, and wait for its end
+  kubectl nmstate plan -f bridge.yaml
+  kubectl nmstate apply -f bridge.yaml --plan 796f18c27b3f5cd9
   kubectl nmstate status bridge --wait --timeout 10m`,
 		Version:       version,
 		SilenceUsage:  true,
@@ -65,7 +67,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waits for a person.`,
 			return fmt.Errorf("%w: there is no command %q%s", errUsage, args[0], suggestion(cmd, args[0]))
 		},
 	}
-	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.getCommand(), p.whyCommand(), p.driftCommand(),
+	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.getCommand(), p.diffCommand(), p.whyCommand(), p.driftCommand(),
 		p.confirmCommand(), p.pauseCommand(), p.resumeCommand(),
 		p.retryCommand(), p.undoCommand(), optionsCommand())
 	root.SetOut(p.Out)

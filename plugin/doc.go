@@ -1,7 +1,8 @@
-// Command kubectl-nmstate is the kubectl plugin: "kubectl nmstate status" tells how
-// policies fare, "why" what went wrong, "drift" what
-// somebody else changed, "lint" what a node would refuse; "confirm", "pause" and "resume" are
-// what a person decides.
+// Command kubectl-nmstate is the kubectl plugin. Before a change: "kubectl nmstate lint"
+// finds what a node would refuse, "plan" shows what would change, "apply" applies that
+// and nothing else. While it is under way: "status", "why", and what a person decides,
+// "confirm", "pause", "resume", "retry", "undo". Afterwards: "drift", "diff" and "get
+// interfaces" look at the nodes.
 //
 // It owns the command line, the connection to the API server with kubectl's own
 // flags, the terminal and the exit code. It never links what works on a node, so it

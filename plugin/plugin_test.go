@@ -71,7 +71,7 @@ func TestExitCodes(t *testing.T) {
 	}
 	reported := []client.Object{&v1.NodeNetworkState{
 		ObjectMeta: metav1.ObjectMeta{Name: "node1"},
-		Spec:       v1.NodeNetworkStateSpec{Sources: []v1.DesiredSource{{Source: v1.Source{Policy: "mtu"}, Paths: []string{"interfaces[eth1].mtu"}}}},
+		Spec:       v1.NodeNetworkStateSpec{Sources: []v1.DesiredSource{{Source: v1.Source{Policy: "mtu"}, Paths: []string{"interfaces[eth1].mtu"}}}, DesiredState: v1.NewState([]byte(`{"interfaces":[{"name":"eth1","mtu":1400}]}`))},
 		Status: v1.NodeNetworkStateStatus{CurrentState: v1.NewState([]byte(
 			`{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","mtu":9000,"mac-address":"02:00:00:00:00:01","ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`))},
 	}}
@@ -115,6 +115,15 @@ func TestExitCodes(t *testing.T) {
 		"something that cannot be listed":           {reported, "get routes", 2, "", `there is no "routes" to get`},
 		"nothing to list":                           {reported, "get", 2, "", "get interfaces"},
 		"names of nodes are completed":              {reported, "__complete get interfaces --node n", 0, "node1\n", ""},
+		"who has set an interface":                  {reported, "why node1 eth1", 0, "mtu       1400    mtu      -     -       stays; comes back", ""},
+		"who has set an interface, for a script":    {reported, "why node1 eth1.mtu -o json", 0, `"value": "1400"`, ""},
+		"who has set what nobody has set":           {reported, "why node1 eth1.ipv4", 0, "no policy sets anything of eth1.ipv4 on node node1", ""},
+		"an interface that a node has not":          {reported, "why node1 eth9", 1, "", "node node1 has no interface eth9"},
+		"names of interfaces are completed":         {reported, "__complete why node1 e", 0, "eth1\n", ""},
+		"what a node lacks":                         {reported, "diff node1", 1, "-interfaces[eth1].mtu: 9000\n+interfaces[eth1].mtu: 1400\n", ""},
+		"what a node lacks, for a script":           {reported, "diff node1 -o json", 1, `"desired": "1400"`, ""},
+		"a node that lacks nothing":                 {drifted, "diff node1", 0, "", ""},
+		"what a node lacks that there is not":       {nil, "diff node1", 2, "", "reading the state of node node1"},
 		"names of policies are completed":           {available, "__complete status m", 0, "mtu\n", ""},
 		"the version is that of the other programs": {nil, "--version", 0, "kubectl-nmstate version devel\n", ""},
 	}

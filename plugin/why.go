@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,21 +16,33 @@ import (
 func (p *plugin) whyCommand() *cobra.Command {
 	output := ""
 	cmd := &cobra.Command{
-		Use:   "why POLICY|NODE",
-		Short: "Tell why a policy fails, or what fails on a node, and what to do",
+		Use:   "why POLICY|NODE | NODE INTERFACE[.KEY]",
+		Short: "Tell why a policy fails, what fails on a node, or who has set an interface",
 		Long: `why tells of each failure the node, the step of the change, the evidence that the
 node has, what the node did about it, when it is tried again, and what to do.
-A name that is both a policy's and a node's is taken for the policy.`,
+A name that is both a policy's and a node's is taken for the policy.
+
+Of an interface on a node it tells each setting that policies make there: which
+policy, for how long, whether something else was found since (drift), and what
+becomes of it when the policy goes. The value that was there before is known to
+the node only.`,
 		Example: `  # On which nodes a policy fails
   kubectl nmstate why bridge
 
   # What fails on a node
-  kubectl nmstate why node1`,
-		Args:              usage(cobra.ExactArgs(1)),
-		ValidArgsFunction: p.complete(policies, nodes),
+  kubectl nmstate why node1
+
+  # Who has set an interface, or a part of it
+  kubectl nmstate why node1 eth1
+  kubectl nmstate why node1 br1.ipv4`,
+		Args:              usage(cobra.RangeArgs(1, 2)),
+		ValidArgsFunction: p.completeWhy,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOutput(output); err != nil {
 				return err
+			}
+			if len(args) == 2 {
+				return p.whySet(cmd.Context(), args[0], args[1], output)
 			}
 			return p.why(cmd.Context(), args[0], output)
 		},
@@ -85,4 +98,64 @@ func subject(ctx context.Context, api client.Client, name string) (kind, error) 
 		return nodes, fmt.Errorf("there is neither a policy nor a node called %s", name)
 	}
 	return nodes, explained("reading the state of node "+name, err)
+}
+
+// whySet tells who has set an interface, or a part of it.
+func (p *plugin) whySet(ctx context.Context, node, what, output string) error {
+	api, err := p.connect()
+	if err != nil {
+		return err
+	}
+	state, enactments, err := ofNode(ctx, api, node)
+	if err != nil {
+		return err
+	}
+	all, err := view.Interfaces(state)
+	if err != nil {
+		return err
+	}
+	name, key := view.SplitInterface(what, all, state)
+	if name == "" {
+		return fmt.Errorf("node %s has no interface %s, and no policy wants one there; kubectl nmstate get interfaces --node %s lists them", node, what, node)
+	}
+	settings, err := view.Settings(state, enactments, name, key)
+	switch {
+	case err != nil:
+		return err
+	case output != "":
+		return p.printValue(settings, output)
+	case len(settings) == 0:
+		fmt.Fprintf(p.Out, "no policy sets anything of %s on node %s\n", what, node)
+		return nil
+	}
+	p.print(view.SettingTable(settings, p.clock.Now()))
+	return nil
+}
+
+// completeWhy completes a policy or a node, and behind a node its interfaces.
+func (p *plugin) completeWhy(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return p.complete(policies, nodes)(cmd, args, begun)
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	api, err := p.connect()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var state v1.NodeNetworkState
+	if err := api.Get(ctx, client.ObjectKey{Name: args[0]}, &state); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	all, err := view.Interfaces(&state)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, one := range all {
+		if strings.HasPrefix(one.Name, begun) {
+			names = append(names, one.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -18,23 +18,44 @@ import (
 // Several entries of one key are one leaf. An interface's name is no leaf; one
 // that says nothing else is the leaf "interfaces[eth1]".
 func Paths(s State) []string {
+	var paths []string
+	for _, leaf := range walked(s) {
+		paths = append(paths, leaf.path)
+	}
+	return paths
+}
+
+// Leaf is a leaf of a document and its value; secrets are masked, and the entry of a list
+// has no value but its path.
+type Leaf struct{ Path, Value string }
+
+// LeavesOf are those of Paths.
+func LeavesOf(s State) []Leaf {
+	var leaves []Leaf
+	for _, leaf := range walked(s) {
+		leaves = append(leaves, Leaf{leaf.path, maskedText(leaf.path, normalText(text(leaf.value)))})
+	}
+	return leaves
+}
+
+func walked(s State) []walkedLeaf {
 	w := pathWalk{seen: map[string]bool{}}
 	for _, one := range s.Interfaces() {
-		path, before := interfacePath(one), len(w.paths)
+		path, before := interfacePath(one), len(w.leaves)
 		for _, key := range sortedKeys(one.tree) {
 			if key != "name" {
 				w.value(path+"."+key, one.tree[key])
 			}
 		}
-		if len(w.paths) == before {
-			w.add(path)
+		if len(w.leaves) == before {
+			w.add(path, nil)
 		}
 	}
 	for _, route := range s.Routes() {
-		w.add(routePath(route))
+		w.add(routePath(route), nil)
 	}
 	for _, rule := range s.RouteRules() {
-		w.add(rulePath(rule))
+		w.add(rulePath(rule), nil)
 	}
 	for _, key := range sortedKeys(s.tree) {
 		switch key {
@@ -43,7 +64,7 @@ func Paths(s State) []string {
 			w.value(key, s.tree[key])
 		}
 	}
-	return w.paths
+	return w.leaves
 }
 
 // interfacePath names an interface; an OVS bridge may share its name with the
@@ -81,15 +102,20 @@ func rulePath(r RouteRule) string {
 	return "route-rules.config[" + r.String() + "]"
 }
 
-type pathWalk struct {
-	paths []string
-	seen  map[string]bool
+type walkedLeaf struct {
+	path  string
+	value any
 }
 
-func (w *pathWalk) add(path string) {
+type pathWalk struct {
+	leaves []walkedLeaf
+	seen   map[string]bool
+}
+
+func (w *pathWalk) add(path string, value any) {
 	if !w.seen[path] {
 		w.seen[path] = true
-		w.paths = append(w.paths, path)
+		w.leaves = append(w.leaves, walkedLeaf{path, value})
 	}
 }
 
@@ -100,17 +126,17 @@ func (w *pathWalk) value(path string, value any) {
 			w.value(path+"."+key, value[key])
 		}
 		if len(value) == 0 {
-			w.add(path)
+			w.add(path, nil)
 		}
 	case []any:
 		for _, item := range value {
-			w.add(path + "[" + itemKey(item) + "]")
+			w.add(path+"["+itemKey(item)+"]", nil)
 		}
 		if len(value) == 0 {
-			w.add(path)
+			w.add(path, nil)
 		}
 	default:
-		w.add(path)
+		w.add(path, value)
 	}
 }
 

@@ -27,6 +27,22 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+func TestLeavesHaveValuesAndNoSecrets(t *testing.T) {
+	got := LeavesOf(parsed(t, `{"interfaces":[{"name":"eth1","mtu":1400,"mac-address":"02-00-00-00-00-0A","accept-all-mac-addresses":false,
+		"802.1x":{"identity":"me","private-key-password":"secret"},"ipv4":{"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`))
+	want := []Leaf{
+		{"interfaces[eth1].802.1x.identity", "me"}, {"interfaces[eth1].802.1x.private-key-password", maskedText("interfaces[eth1].802.1x.private-key-password", "secret")},
+		{"interfaces[eth1].accept-all-mac-addresses", "false"}, {"interfaces[eth1].ipv4.address[192.0.2.1/24]", ""},
+		{"interfaces[eth1].mac-address", "02:00:00:00:00:0a"}, {"interfaces[eth1].mtu", "1400"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if want[1].Value == "secret" {
+		t.Error("the secret is shown")
+	}
+}
+
 func TestOwns(t *testing.T) {
 	for name, c := range map[string]struct {
 		path string

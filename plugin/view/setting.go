@@ -1,0 +1,122 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+// Setting is a value that policies set on an interface.
+type Setting struct {
+	Path  string `json:"path"`
+	Value string `json:"value,omitempty"`
+	// Policies that set it, all to this value.
+	Policies []string `json:"policies"`
+	// Since is when the first of them was committed with this state, absent where the node
+	// does not tell.
+	Since *time.Time `json:"since,omitempty"`
+	// Drift tells what was found instead.
+	Drift *v1.Drift `json:"drift,omitempty"`
+	// Undo is what becomes of it when the policies go.
+	Undo string `json:"undo"`
+}
+
+// Settings are what policies set on an interface, all of it or what is below the key.
+func Settings(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfigurationEnactment, name, key string) ([]Setting, error) {
+	desired, err := state.Parse(nns.Spec.DesiredState.Raw)
+	if err != nil {
+		return nil, fmt.Errorf("reading the desired state of node %s: %w", nns.Name, err)
+	}
+	found := []Setting{}
+	for _, leaf := range state.LeavesOf(desired) {
+		of, at := state.InterfaceAt(leaf.Path)
+		if of == name && (key == "" || state.Covers(key, at)) {
+			found = append(found, settingOf(nns, enactments, leaf))
+		}
+	}
+	return found, nil
+}
+
+// SplitInterface takes "eth1.7.mtu" apart: the longest name that the node has, or shall
+// have, and the rest. The name is empty where there is none.
+func SplitInterface(what string, all []Interface, nns *v1.NodeNetworkState) (name, key string) {
+	names := []string{}
+	for _, one := range all {
+		names = append(names, one.Name)
+	}
+	for owned := range ownersOf(nns) {
+		names = append(names, owned)
+	}
+	for _, one := range names {
+		rest, is := strings.CutPrefix(what, one)
+		if is && len(one) > len(name) && (rest == "" || rest[0] == '.') {
+			name, key = one, strings.TrimPrefix(rest, ".")
+		}
+	}
+	return name, key
+}
+
+func settingOf(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfigurationEnactment, leaf state.Leaf) Setting {
+	s := Setting{Path: leaf.Path, Value: leaf.Value, Policies: []string{}}
+	reverts := true
+	for _, source := range nns.Spec.Sources {
+		if !slices.ContainsFunc(source.Paths, func(path string) bool { return state.Covers(path, leaf.Path) }) {
+			continue
+		}
+		s.Policies = append(s.Policies, source.Policy)
+		reverts = reverts && source.OnDelete == "Revert"
+		since := committedSince(enactments, nns.Name, source.Policy)
+		if since != nil && (s.Since == nil || since.Before(*s.Since)) {
+			s.Since = since
+		}
+	}
+	for i := range nns.Status.Drift {
+		drift := &nns.Status.Drift[i]
+		if state.Owns([]string{leaf.Path}, state.Difference{Path: drift.Path, Want: drift.Expected, Got: drift.Found}) {
+			s.Drift = drift
+		}
+	}
+	switch {
+	case len(s.Policies) == 0:
+		s.Undo = "stays, it was written by hand"
+	case reverts:
+		s.Undo = "comes back as it was before"
+	case len(s.Policies) > 1:
+		s.Undo = "stays: not all of the policies have onDelete Revert"
+	default:
+		s.Undo = "stays; comes back as it was before with kubectl nmstate undo " + s.Policies[0]
+	}
+	return s
+}
+
+func committedSince(enactments []v1.NodeNetworkConfigurationEnactment, node, policy string) *time.Time {
+	for i := range enactments {
+		one := &enactments[i]
+		if one.Node() == node && one.Policy() == policy && one.Status.Committed != nil && !one.Status.Committed.Since.IsZero() {
+			return &one.Status.Committed.Since.Time
+		}
+	}
+	return nil
+}
+
+// SettingTable is one line for each, without the interface's part of the path.
+func SettingTable(settings []Setting, now time.Time) []string {
+	rows := [][]string{{"SETTING", "VALUE", "POLICY", "FOR", "DRIFT", "WHEN THE POLICY GOES"}}
+	for _, s := range settings {
+		since, drift := "-", "-"
+		if s.Since != nil {
+			since = Duration(max(0, now.Sub(*s.Since))).String()
+		}
+		if s.Drift != nil {
+			drift = "found " + cmp.Or(s.Drift.Found, "nothing") + ", " + s.Drift.Action
+		}
+		_, at := state.InterfaceAt(s.Path)
+		rows = append(rows, []string{cmp.Or(at, "-"), cmp.Or(s.Value, "-"), cmp.Or(strings.Join(s.Policies, ","), "-"), since, drift, s.Undo})
+	}
+	return columns(rows, func(_, _ int, text string) string { return text })
+}
