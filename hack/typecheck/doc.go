@@ -4,6 +4,7 @@
 // for that system, which takes minutes on a machine that has never done so.
 //
 //	go run ./hack/typecheck darwin
+//	go run ./hack/typecheck windows ./plugin/...
 //
 // Exit codes: 0 it does, 1 it does not, 2 wrong usage. It never writes anything.
 package main
