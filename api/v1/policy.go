@@ -154,6 +154,19 @@ type PolicyCounts struct {
 	Planned int32 `json:"planned,omitempty"`
 }
 
+// PolicySlots are the rights to be changing, by spec.maxUnavailable.
+type PolicySlots struct {
+	// Limit is how many nodes may be changing at once.
+	Limit int32 `json:"limit"`
+	// Taken of them: more than limit where an edit has lowered that. A node that fails keeps
+	// its slot; the first one that died in the middle of the change gives it back.
+	Taken int32 `json:"taken"`
+	// Holders are the nodes that have one, by name; at most 100.
+	// +optional
+	// +listType=atomic
+	Holders []string `json:"holders,omitempty"`
+}
+
 // PolicyPlan is one plan that nodes have for the policy, and how many.
 type PolicyPlan struct {
 	// Hash, to be pinned in spec.planHashes.
@@ -180,6 +193,9 @@ type NodeNetworkConfigurationPolicyStatus struct {
 	// in mode Plan, how many have a plan.
 	// +optional
 	Nodes string `json:"nodes,omitempty"`
+	// Slots of the rollout; absent in mode Plan, and where no node matches.
+	// +optional
+	Slots *PolicySlots `json:"slots,omitempty"`
 	// Message is the first node, by name, on which the policy fails, and why; while
 	// nodes wait, what they wait for. One line of at most 1 KiB.
 	// +optional

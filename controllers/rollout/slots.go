@@ -65,6 +65,26 @@ func maxUnavailable(policy *v1.NodeNetworkConfigurationPolicy, matching int) (li
 	return max(limit, 1), meaning, nil
 }
 
+// maxHolders that a policy's status names.
+const maxHolders = 100
+
+// slots tell how many nodes may be changing, and which ones have the right to.
+func (p *planning) slots() *v1.PolicySlots {
+	if p.limit == 0 || p.countMatching() == 0 {
+		return nil
+	}
+	holders, lost := []string{}, 0
+	for _, place := range p.places {
+		if place.isLost() {
+			lost++ // Only the first of them gave it back.
+		}
+		if place.occupies() || place.isLost() && lost > 1 {
+			holders = append(holders, place.Name)
+		}
+	}
+	return &v1.PolicySlots{Limit: int32(p.limit), Taken: int32(len(holders)), Holders: holders[:min(len(holders), maxHolders)]}
+}
+
 func (p *planning) countMatching() int {
 	return len(p.names(func(p place) bool { return p.Matches }))
 }

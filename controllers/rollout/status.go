@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -195,6 +196,7 @@ func (p *planning) setStatus(v verdict) {
 		Nodes:              v.nodes,
 		Message:            shortened(v.detail),
 		Plans:              p.plans(),
+		Slots:              p.slots(),
 	}
 	p.out.StatusUrgent = old.ObservedGeneration != p.out.Generation
 	for _, condition := range p.conditions(v) {
@@ -212,7 +214,8 @@ func (p *planning) setStatus(v verdict) {
 	}
 	p.out.StatusChanged = p.out.StatusChanged || p.out.StatusUrgent || old.Counts != v.counts ||
 		old.Nodes != v.nodes || old.Message != p.out.Status.Message ||
-		len(old.Conditions) != len(p.out.Status.Conditions) || !slices.Equal(old.Plans, p.out.Status.Plans)
+		len(old.Conditions) != len(p.out.Status.Conditions) || !slices.Equal(old.Plans, p.out.Status.Plans) ||
+		!equality.Semantic.DeepEqual(old.Slots, p.out.Status.Slots)
 	if !p.out.StatusChanged {
 		p.out.Status = old
 	}

@@ -59,8 +59,6 @@ type Node struct {
 	SoakLeft Duration `json:"soakLeft,omitempty"`
 	// RetryAt is when it is tried again.
 	RetryAt *time.Time `json:"retryAt,omitempty"`
-	// unchanged: the generation is what the node has committed already.
-	unchanged bool
 }
 
 // Duration is written for people, in JSON too.
@@ -81,7 +79,6 @@ func nodeOf(policy *v1.NodeNetworkConfigurationPolicy, enactment *v1.NodeNetwork
 	n := Node{Name: enactment.Node()}
 	n.readPhase(policy, enactment)
 	status := &enactment.Status
-	n.unchanged = status.Committed != nil && status.Hash != "" && status.Committed.Generation != policy.Generation && status.Committed.Hash == status.Hash
 	if rules := policy.Spec.Rollout; n.Phase == Available && rules != nil {
 		n.SoakLeft = soakLeft(rules.SoakSeconds, enactment, now)
 		if n.SoakLeft > 0 {
@@ -94,7 +91,6 @@ func nodeOf(policy *v1.NodeNetworkConfigurationPolicy, enactment *v1.NodeNetwork
 	if state != nil {
 		n.readTransaction(policy.Name, state.Status.Transaction, now)
 	}
-	n.Slot = holdsSlot(policy, enactment, n)
 	return n
 }
 

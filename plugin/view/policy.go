@@ -86,7 +86,10 @@ func Of(policy *v1.NodeNetworkConfigurationPolicy, objects Objects, now time.Tim
 	}
 	slices.SortFunc(p.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	p.readStatus(policy)
-	p.Slots = slotsOf(policy, p.Nodes)
+	p.Slots = slotsOf(policy)
+	for i := range p.Nodes {
+		p.Nodes[i].Slot = slices.Contains(p.Slots.Holders, p.Nodes[i].Name)
+	}
 	p.Step = stepOf(policy, p)
 	return p
 }

@@ -69,10 +69,10 @@ func (s Step) text(policy string) string {
 }
 
 func (s Slots) text() string {
-	if s.Of == 0 && len(s.Holders) == 0 {
+	if s.Of == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d taken", len(s.Holders), s.Of)
+	text := fmt.Sprintf("%d of %d taken", s.Taken, s.Of)
 	if len(s.Holders) > 0 {
 		text += ": " + names(s.Holders)
 	}
@@ -124,7 +124,7 @@ func Table(policies []Policy, paint Paint) []string {
 	for _, p := range policies {
 		slots := "-"
 		if p.Slots.Of > 0 {
-			slots = fmt.Sprintf("%d/%d", len(p.Slots.Holders), p.Slots.Of)
+			slots = fmt.Sprintf("%d/%d", p.Slots.Taken, p.Slots.Of)
 		}
 		have := p.Have
 		if have == "" {

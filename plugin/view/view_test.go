@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -28,6 +27,12 @@ func policyOf(kind v1.ConditionType, message string, goesOn v1.ConditionReason) 
 		p.Status.Conditions = append(p.Status.Conditions, v1.Condition{Type: v1.Reconciling, Status: metav1.ConditionTrue, Reason: goesOn})
 	}
 	return p
+}
+
+// taken are the slots that the policy's status tells.
+func taken(policy *v1.NodeNetworkConfigurationPolicy, of int32, holders ...string) *v1.NodeNetworkConfigurationPolicy {
+	policy.Status.Slots = &v1.PolicySlots{Limit: of, Taken: int32(len(holders)), Holders: holders}
+	return policy
 }
 
 // on is the enactment of a node that was approved, with this condition.
@@ -48,35 +53,35 @@ func objectsOf(enactments ...v1.NodeNetworkConfigurationEnactment) Objects {
 // TestTree tells what a person sees, in testdata. To see what a change does to it:
 // go test ./plugin/view -update, git diff.
 func TestTree(t *testing.T) {
-	one, two := int32(1), intstr.FromInt32(2)
+	one := int32(1)
 	tests := map[string]func() Policy{
 		"one node is being probed and another one waits": func() Policy {
 			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 1/3 nodes finished, 1 pending", v1.ReasonConfigurationProgressing)
 			objects := objectsOf(on("node1", v1.EnactmentAvailable, ""), on("node2", v1.EnactmentProgressing, "Applying desired state"), on("node3", v1.EnactmentPending, "Waiting for progressing nodes to finish"))
 			objects.States = []v1.NodeNetworkState{{ObjectMeta: metav1.ObjectMeta{Name: "node2"}}}
 			objects.States[0].Status.Transaction = &v1.Transaction{Phase: "Probing", Policy: "mtu", Since: metav1.NewTime(now().Add(-12 * time.Second)), GuardedBy: []string{"dns", "api-server"}, WaitingFor: []string{"api-server"}}
-			return Of(policy, objects, now())
+			return Of(taken(policy, 2, "node2"), objects, now())
 		},
 		"a failed policy and the nodes that it spares": func() Policy {
 			policy := policyOf(v1.PolicyDegraded, "1/3 nodes failed to configure, 2 nodes aborted configuration", "")
 			policy.Status.Message = "node1: probing for 6s: api-server: no answer"
-			return Of(policy, objectsOf(on("node1", v1.EnactmentFailing, "probing for 6s: api-server: no answer"), on("node2", v1.EnactmentAborted, ""), on("node3", v1.EnactmentAborted, "")), now())
+			return Of(taken(policy, 2, "node1"), objectsOf(on("node1", v1.EnactmentFailing, "probing for 6s: api-server: no answer"), on("node2", v1.EnactmentAborted, ""), on("node3", v1.EnactmentAborted, "")), now())
 		},
 		"paused after the canary": func() Policy {
 			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 1/3 nodes finished, 2 pending: paused after 1 canary nodes", v1.ReasonPaused)
-			policy.Spec.Rollout, policy.Spec.MaxUnavailable = &v1.Rollout{Canary: &one, PauseAfterCanary: true}, &two
-			return Of(policy, objectsOf(on("node1", v1.EnactmentAvailable, ""), on("node2", v1.EnactmentPending, "Waiting for a person"), on("node3", v1.EnactmentPending, "Waiting for a person")), now())
+			policy.Spec.Rollout = &v1.Rollout{Canary: &one, PauseAfterCanary: true}
+			return Of(taken(policy, 2), objectsOf(on("node1", v1.EnactmentAvailable, ""), on("node2", v1.EnactmentPending, "Waiting for a person"), on("node3", v1.EnactmentPending, "Waiting for a person")), now())
 		},
 		"a node that still soaks keeps its slot": func() Policy {
 			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 1/3 nodes finished", v1.ReasonSoaking)
 			policy.Spec.Rollout = &v1.Rollout{SoakSeconds: 60}
 			soaks := on("node1", v1.EnactmentAvailable, "")
 			soaks.Status.Committed = &v1.CommittedPolicy{Generation: 2, Since: metav1.NewTime(now().Add(-20 * time.Second))}
-			return Of(policy, objectsOf(soaks), now())
+			return Of(taken(policy, 2, "node1"), objectsOf(soaks), now())
 		},
 		"a change that a person has to confirm": func() Policy {
 			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 0/1 nodes finished", v1.ReasonConfigurationProgressing)
-			return Of(policy, objectsOf(on("node1", v1.EnactmentProgressing, "Applying desired state: waiting for confirmation until 12:05:00Z: kubectl annotate")), now())
+			return Of(taken(policy, 2, "node1"), objectsOf(on("node1", v1.EnactmentProgressing, "Applying desired state: waiting for confirmation until 12:05:00Z: kubectl annotate")), now())
 		},
 		"many nodes in one phase are folded": func() Policy {
 			policy := policyOf(v1.PolicyAvailable, "30/30 nodes successfully configured", "")
@@ -84,7 +89,7 @@ func TestTree(t *testing.T) {
 			for i := range 30 {
 				all = append(all, on("node"+string(rune('A'+i)), v1.EnactmentAvailable, ""))
 			}
-			return Of(policy, objectsOf(all...), now())
+			return Of(taken(policy, 2), objectsOf(all...), now())
 		},
 		"a generation that nobody has looked at": func() Policy {
 			policy := policyOf(v1.PolicyAvailable, "3/3 nodes successfully configured", "")
@@ -117,7 +122,7 @@ func TestTree(t *testing.T) {
 
 func TestChangesTellsOnlyWhatIsNew(t *testing.T) {
 	before := Of(policyOf(v1.PolicyProgressing, "working", v1.ReasonConfigurationProgressing), objectsOf(on("node1", v1.EnactmentPending, "waits"), on("node2", v1.EnactmentPending, "waits")), now())
-	after := Of(policyOf(v1.PolicyProgressing, "working", v1.ReasonConfigurationProgressing), objectsOf(on("node1", v1.EnactmentProgressing, ""), on("node2", v1.EnactmentPending, "waits")), now())
+	after := Of(taken(policyOf(v1.PolicyProgressing, "working", v1.ReasonConfigurationProgressing), 2, "node1"), objectsOf(on("node1", v1.EnactmentProgressing, ""), on("node2", v1.EnactmentPending, "waits")), now())
 	want := []string{"mtu: slots 1 of 2 taken: node1", "mtu: node1 Changing"}
 	if diff := cmp.Diff(want, Changes(&before, after)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -127,28 +132,5 @@ func TestChangesTellsOnlyWhatIsNew(t *testing.T) {
 	}
 	if first := Changes(nil, after); len(first) != 5 {
 		t.Errorf("the first look says %q", first)
-	}
-}
-
-func TestLimit(t *testing.T) {
-	text := func(s string) *intstr.IntOrString { v := intstr.FromString(s); return &v }
-	tests := map[string]struct {
-		most     *intstr.IntOrString
-		matching int
-		want     int
-	}{
-		"half of them without it":       {nil, 5, 3},
-		"a percentage is rounded up":    {text("30%"), 4, 2},
-		"a number in quotes is it":      {text("2"), 4, 2},
-		"less than one is one":          {text("0%"), 4, 1},
-		"more than all of them is all":  {text("200%"), 4, 4},
-		"what is no number is not told": {text("some"), 4, 0},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := limit(tc.most, tc.matching); got != tc.want {
-				t.Errorf("%d, want %d", got, tc.want)
-			}
-		})
 	}
 }

@@ -1,0 +1,69 @@
+package rollout
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+func TestTheStatusTellsWhoHoldsSlots(t *testing.T) {
+	at := func(name string, kind v1.ConditionType) on {
+		return on{name: name, approved: generation, reported: generation, shows: showing(kind)}
+	}
+	dead := func(name string) on {
+		one := at(name, v1.EnactmentProgressing)
+		one.notReady, one.changed = true, time.Hour
+		return one
+	}
+	tests := map[string]struct {
+		limit intstr.IntOrString
+		mode  string
+		nodes []on
+		want  *v1.PolicySlots
+	}{
+		"a node that is changing has one, and one that begins gets one": {
+			intstr.FromInt32(2), "", []on{at("a", v1.EnactmentAvailable), at("b", v1.EnactmentProgressing), {name: "c"}, {name: "d"}}, &v1.PolicySlots{Limit: 2, Taken: 2, Holders: []string{"b", "c"}},
+		},
+		"a node that fails keeps it": {intstr.FromString("100%"), "", []on{at("a", v1.EnactmentFailing), at("b", v1.EnactmentAvailable)}, &v1.PolicySlots{Limit: 2, Taken: 1, Holders: []string{"a"}}},
+		"nobody needs one any more":  {intstr.FromInt32(1), "", []on{at("a", v1.EnactmentAvailable)}, &v1.PolicySlots{Limit: 1, Holders: []string{}}},
+		"a node that died in the middle of the change has given it back": {
+			intstr.FromInt32(1), "", []on{dead("a"), at("b", v1.EnactmentProgressing)}, &v1.PolicySlots{Limit: 1, Taken: 1, Holders: []string{"b"}},
+		},
+		"of two that died only the first one has": {intstr.FromInt32(3), "", []on{dead("a"), dead("b"), at("c", v1.EnactmentAvailable)}, &v1.PolicySlots{Limit: 3, Taken: 1, Holders: []string{"b"}}},
+		"one that is changing for an older generation has one": {
+			intstr.FromInt32(1), "", []on{{name: "a", approved: generation - 1, reported: generation - 1, shows: showing(v1.EnactmentProgressing)}, {name: "b"}}, &v1.PolicySlots{Limit: 1, Taken: 1, Holders: []string{"a"}},
+		},
+		"a plan needs none":      {intstr.FromInt32(1), modePlan, []on{{name: "a"}}, nil},
+		"without a node is none": {intstr.FromInt32(1), "", nil, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := inputOf(tc.limit, tc.nodes)
+			in.Policy.Spec.Mode = tc.mode
+			out := Plan(in)
+			if diff := cmp.Diff(tc.want, out.Status.Slots); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			in.Policy.Status = out.Status
+			if again := Plan(in); again.StatusChanged && len(out.Grants) == 0 {
+				t.Error("nothing changed, and the status is written again")
+			}
+		})
+	}
+}
+
+func TestOfManyHoldersTheFirstAreNamed(t *testing.T) {
+	var nodes []on
+	for i := range 150 {
+		nodes = append(nodes, on{name: fmt.Sprintf("n%03d", i)})
+	}
+	slots := Plan(inputOf(intstr.FromString("100%"), nodes)).Status.Slots
+	if slots.Taken != 150 || slots.Limit != 150 || len(slots.Holders) != maxHolders || slots.Holders[0] != "n000" {
+		t.Errorf("%d of %d taken, %d named", slots.Taken, slots.Limit, len(slots.Holders))
+	}
+}
