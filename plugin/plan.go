@@ -34,8 +34,8 @@ A file is planned as if it were applied now: as a new policy, or as an edit of t
 policy of that name. For that a policy in mode Plan, which no node applies, is
 made under another name, and removed when the nodes have answered, also after
 Ctrl-C, so the right to create and delete policies is needed. The policy of that
-name is left alone. Of several policies in a file each
-is planned as if it were applied alone.
+name is left alone. Of several policies in a file each is planned as if it were
+applied alone.
 
 Exit codes are those of kubectl diff: 0 nothing would change, 1 something would,
 2 there is no plan, or not of every node.`,
