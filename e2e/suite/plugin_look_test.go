@@ -3,12 +3,16 @@
 package suite
 
 import (
+	"context"
 	"encoding/json"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
 	"github.com/nmstate/kubernetes-nmstate/plugin/view"
 )
 
@@ -55,5 +59,35 @@ var _ = Describe("Looking at nodes with the kubectl plugin", func() {
 		out, progress, code = f.plugin(ctx, "diff", first.Name)
 		Expect(code).To(Equal(1), progress)
 		Expect(out).To(ContainSubstring("desired by policy other, which is not applied: Failing: policy other conflicts with policy mtu"))
+	}, SpecTimeout(specTimeout))
+
+	It("tells that a node which is gone in the middle of the change holds no slot any more", func(ctx SpecContext) {
+		f := take(ctx, threeNodes)
+		Expect(f.StopControllers(ctx)).To(Succeed())
+		Expect(f.StartControllers(ctx, cluster.Distributed, "--node-grace", "1s")).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(f.StopControllers(ctx)).To(Succeed())
+			Expect(f.StartControllers(ctx, cluster.Distributed)).To(Succeed())
+		})
+		f.create(ctx, planPolicy("mtu", "maxUnavailable: 1\n  onDelete: Revert\n  defaultProbes: Drop\n  probes: [{type: confirm, timeoutSeconds: 600}]", planMTU))
+		waits, progress, code := f.statusOf(ctx, "mtu")
+		Expect(code).To(Equal(3), progress)
+		Expect(waits.Slots).To(And(HaveField("Of", 1), HaveField("Taken", 1), HaveField("Holders", HaveLen(1))))
+		gone := waits.Slots.Holders[0]
+
+		ready := func(ctx context.Context, status corev1.ConditionStatus) {
+			var node corev1.Node
+			Expect(f.Client.Get(ctx, client.ObjectKey{Name: gone}, &node)).To(Succeed())
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status, LastTransitionTime: metav1.Now()}}
+			Expect(f.Client.Status().Update(ctx, &node)).To(Succeed())
+		}
+		ready(ctx, corev1.ConditionFalse)
+		DeferCleanup(func(ctx SpecContext) { ready(ctx, corev1.ConditionTrue) })
+		Eventually(ctx, func(g Gomega) {
+			var now view.Policy
+			out, progress, _ := f.plugin(ctx, "status", "mtu", "-o", "json")
+			g.Expect(json.Unmarshal([]byte(out), &now)).To(Succeed(), progress)
+			g.Expect(now.Slots).To(And(HaveField("Taken", 1), HaveField("Holders", HaveLen(1)), HaveField("Holders", Not(ContainElement(gone)))))
+		}).Should(Succeed())
 	}, SpecTimeout(specTimeout))
 })
