@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
 	"github.com/nmstate/kubernetes-nmstate/plugin/view"
 )
@@ -82,7 +83,11 @@ var _ = Describe("Looking at nodes with the kubectl plugin", func() {
 			Expect(f.Client.Status().Update(ctx, &node)).To(Succeed())
 		}
 		ready(ctx, corev1.ConditionFalse)
-		DeferCleanup(func(ctx SpecContext) { ready(ctx, corev1.ConditionTrue) })
+		DeferCleanup(func(ctx SpecContext) { // A handler in the middle of a change is not stopped before its end.
+			ready(ctx, corev1.ConditionTrue)
+			f.delete(ctx, "mtu")
+			Eventually(ctx, func() []v1.NodeNetworkConfigurationEnactment { return f.enactmentsOf(ctx, "mtu") }).Should(BeEmpty())
+		})
 		Eventually(ctx, func(g Gomega) {
 			var now view.Policy
 			out, progress, _ := f.plugin(ctx, "status", "mtu", "-o", "json")
