@@ -22,6 +22,18 @@ func (b *backendPort) Profiles(ctx context.Context) (found profiles.Snapshot, er
 	return found, err
 }
 
+// Devices implements backend.Backend.
+func (b *backendPort) Devices(ctx context.Context) (found []profiles.Device, err error) {
+	err = b.call(ctx, "asking NetworkManager for its devices", "devices", b.host.Name, func() error {
+		if err := b.host.answers(ctx, b.process, answerWithin); err != nil {
+			return err
+		}
+		found = b.host.devices()
+		return nil
+	})
+	return found, err
+}
+
 // Profiles is what NetworkManager knows now, for oracles.
 func (h *Host) Profiles() profiles.Snapshot {
 	s := profiles.Snapshot{Files: h.Files(), Hostname: h.hostname(), OpenVSwitch: h.openVSwitch()}
@@ -35,6 +47,12 @@ func (h *Host) Profiles() profiles.Snapshot {
 		}
 	}
 	slices.Sort(s.Unsaved)
+	s.Devices = h.devices()
+	return s
+}
+
+func (h *Host) devices() []profiles.Device {
+	var found []profiles.Device
 	for _, l := range h.kernel.links {
 		if l.userspace() && h.kernel.link(l.Name, false) != nil {
 			continue // It has the name of an interface.
@@ -50,9 +68,9 @@ func (h *Host) Profiles() profiles.Snapshot {
 		case l.Up && (a != nil || len(l.Addresses) > 0 || l.Controller != ""):
 			d.Profile, d.External = fmt.Sprintf("made-up-%d-%s", h.nm.starts, l.Name), true
 		}
-		s.Devices = append(s.Devices, d)
+		found = append(found, d)
 	}
-	return s
+	return found
 }
 
 // stands is where a device stands with NetworkManager.
