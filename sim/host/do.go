@@ -76,24 +76,26 @@ func (h *Host) devices() []profiles.Device {
 // stands is where a device stands with NetworkManager.
 func (h *Host) stands(l *Link, a *activation) profiles.DeviceState {
 	switch {
-	case l.Foreign || a == nil && l.Up:
+	case l.Foreign || a == nil && l.Up && (l.software() || len(l.Addresses) > 0 || l.Controller != ""):
 		return profiles.Active // As what somebody else has made.
 	case a == nil || !a.profile.up() || a.stays:
 		return profiles.Disconnected
+	case a.idle:
+		return profiles.Unavailable
 	case len(a.leases) == 0 && (a.profile.dynamic("ipv4") || a.profile.dynamic("ipv6")):
 		return profiles.GettingIP
 	}
 	return profiles.Active
 }
 
-// Stays tells which devices NetworkManager has left disconnected although it was
-// asked to activate them, for oracles. One without a carrier would wait in any case
-// (profiles.Activated).
+// Stays tells which devices NetworkManager has left disconnected, whether it failed to
+// activate them or somebody let them go, for oracles. One without a carrier would wait
+// in any case (profiles.Activated).
 func (h *Host) Stays() []string {
 	var names []string
-	for _, l := range h.kernel.links {
-		if a := h.activations[keyOf(l.Name, l.Type)]; a != nil && a.stays && (!l.Up || h.Carrier(l.Name)) {
-			names = append(names, l.Name)
+	for _, d := range h.devices() {
+		if d.State == profiles.Disconnected && !d.NoCarrier {
+			names = append(names, d.Name)
 		}
 	}
 	return names
