@@ -76,7 +76,6 @@ func (f *fleet) asHandlerOf(ctx context.Context, n *lab.Node) client.Client {
 	config.Dial, config.QPS = n.Dial, -1
 	stolen, err := client.New(config, client.Options{Scheme: f.Client.Scheme(), Mapper: f.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
-	var policies v1.NodeNetworkConfigurationPolicyList
-	Expect(stolen.List(ctx, &policies)).To(Succeed())
+	Expect(stolen.Get(ctx, client.ObjectKey{Name: n.Name}, &v1.NodeNetworkState{})).To(Succeed())
 	return stolen
 }
