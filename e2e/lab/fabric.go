@@ -118,6 +118,9 @@ func (f *fabric) gateways() []string {
 	var all []string
 	for _, s := range f.topo.Switches {
 		all = append(all, gatewayOf(s.Gateway))
+		if s.Gateway6 != "" {
+			all = append(all, gatewayOf(s.Gateway6))
+		}
 	}
 	return all
 }

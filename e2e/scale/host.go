@@ -81,6 +81,9 @@ func (h *host) Apply(_ context.Context, desired state.State, _ time.Duration, ar
 // Profiles implements backend.Backend: there are none.
 func (h *host) Profiles(context.Context) (profiles.Snapshot, error) { return profiles.Snapshot{}, nil }
 
+// Devices implements backend.Backend: NetworkManager is not there.
+func (h *host) Devices(context.Context) ([]profiles.Device, error) { return nil, nil }
+
 // Do implements backend.Backend.
 func (h *host) Do(context.Context, profiles.Action) error { return nil }
 

@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -57,7 +59,59 @@ var _ = Describe("Somebody with a handler's token", func() {
 		awaitKernel(ctx, taken, bridged("203.0.113.11")...)
 		Expect(f.awaitPolicy(ctx, "bridge", policySuccess)).To(Equal("3/3 nodes successfully configured"))
 	}, SpecTimeout(specTimeout))
+
+	It("who writes over the words of a handler that runs stops no other node, and that one's not for good", func(ctx SpecContext) {
+		f := take(ctx, threeNodes)
+		f.create(ctx, bridgePolicy("203.0.113.10"))
+		f.awaitPolicy(ctx, "bridge", policySuccess)
+		taken, others := f.Nodes()[2], f.Nodes()[:2]
+		for _, n := range others {
+			f.label(ctx, n.Name, "example.com/side", "good")
+		}
+		restarts := unit(ctx, taken, "handler").Restarts
+		end := f.besiege(ctx, taken)
+		defer end()
+
+		f.create(ctx, canaryPolicy("  nodeSelector: {example.com/side: good}"))
+		Expect(f.awaitPolicy(ctx, "canary", policySuccess)).To(Equal("2/2 nodes successfully configured"))
+		f.edit(ctx, bridgePolicy("203.0.113.11"))
+		for _, n := range others {
+			awaitKernel(ctx, n, hasBridge)
+			awaitKernel(ctx, n, bridged("203.0.113.11")...)
+		}
+
+		end()
+		f.edit(ctx, bridgePolicy("203.0.113.12"))
+		Expect(f.awaitPolicy(ctx, "bridge", policySuccess)).To(Equal("3/3 nodes successfully configured"))
+		for _, n := range f.Nodes() {
+			awaitKernel(ctx, n, bridged("203.0.113.12")...)
+			f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+		}
+		f.awaitDrifted(ctx, taken, metav1.ConditionFalse)
+		Expect(f.mustState(ctx, taken).Status.CurrentState.Raw).To(ContainSubstring("203.0.113.12"))
+		Expect(unit(ctx, taken, "handler").Restarts).To(Equal(restarts))
+	}, SpecTimeout(2*specTimeout))
 })
+
+// besiege has a thief write beside the node's handler, from when it has done everything
+// once until end is called.
+func (f *fleet) besiege(ctx context.Context, n *lab.Node) (end func()) {
+	GinkgoHelper()
+	thief := redteam.Thief{Client: f.asHandlerOf(ctx, n), Node: f.nodeObject(ctx, n), Policy: "bridge", Namespace: "nmstate"}
+	ctx, cancel := context.WithCancel(ctx)
+	rounds, refused := 0, make(chan []string, 1)
+	began := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(began) })
+	go func() {
+		refused <- redteam.Beside(ctx, thief, func() { rounds++; begin() })
+	}()
+	Eventually(ctx, began).Should(BeClosed())
+	return sync.OnceFunc(func() {
+		cancel()
+		Expect(<-refused).To(BeEmpty(), "what was not let through proves nothing")
+		AddReportEntry("rounds of the thief", rounds)
+	})
+}
 
 func (f *fleet) nodeObject(ctx context.Context, n *lab.Node) *corev1.Node {
 	GinkgoHelper()
@@ -76,7 +130,6 @@ func (f *fleet) asHandlerOf(ctx context.Context, n *lab.Node) client.Client {
 	config.Dial, config.QPS = n.Dial, -1
 	stolen, err := client.New(config, client.Options{Scheme: f.Client.Scheme(), Mapper: f.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
-	var policies v1.NodeNetworkConfigurationPolicyList
-	Expect(stolen.List(ctx, &policies)).To(Succeed())
+	Expect(stolen.Get(ctx, client.ObjectKey{Name: n.Name}, &v1.NodeNetworkState{})).To(Succeed())
 	return stolen
 }

@@ -20,13 +20,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 )
 
 var _ = Describe("A policy that names a Secret", func() {
-	It("waits for it in one line, brings its value to NetworkManager and nowhere else, and each new value again", func(ctx SpecContext) {
+	DescribeTable("waits for it in one line, brings its value to NetworkManager and nowhere else, and each new value again", func(ctx SpecContext, mode string) {
 		f := take(ctx, oneNode)
 		n := f.node()
+		serving, end := f.serve(ctx, mode)
+		defer end()
 		before := applies(n)
 		f.create(ctx, fmt.Sprintf(`
 apiVersion: nmstate.io/v1
@@ -57,10 +60,10 @@ spec:
 				out, _ := n.Exec(ctx, "sh", "-c", "grep -h password= /run/NetworkManager/system-connections/*")
 				return string(out)
 			}).Should(ContainSubstring("password=" + value))
-			f.expectTold(ctx, n, values...)
+			f.expectTold(ctx, n, serving, values...)
 		}
 		Expect(f.awaitFailing(ctx, n.Name, "secure-port")).To(ContainSubstring("NetworkManager has it"))
-		f.expectTold(ctx, n, values...)
+		f.expectTold(ctx, n, serving, values...)
 		Expect(f.asHandlerOf(ctx, n).Get(ctx, client.ObjectKeyFromObject(held), held)).To(MatchError(ContainSubstring("forbidden")))
 
 		f.delete(ctx, "secure-port")
@@ -69,18 +72,22 @@ spec:
 		kept, err := n.Exec(ctx, "sh", "-c", "cat /var/lib/kubernetes-nmstate/*")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(kept)).To(And(ContainSubstring("secure-port"), Not(ContainSubstring("Canary"))))
-		mode, err := n.Exec(ctx, "stat", "-c", "%a", "/var/lib/kubernetes-nmstate/secrets.key")
+		rights, err := n.Exec(ctx, "stat", "-c", "%a", "/var/lib/kubernetes-nmstate/secrets.key")
 		Expect(err).NotTo(HaveOccurred())
-		Expect(strings.TrimSpace(string(mode))).To(Equal("600"))
+		Expect(strings.TrimSpace(string(rights))).To(Equal("600"))
 		Expect(f.Client.Delete(ctx, held)).To(Succeed())
-	}, SpecTimeout(specTimeout))
+	},
+		Entry("that the handlers render", cluster.Distributed, SpecTimeout(specTimeout)),
+		Entry("that the controllers render", cluster.Centralized, SpecTimeout(specTimeout)),
+	)
 })
 
 // expectTold looks for values in all that leaves the programs: objects of the API with
-// everything in them, and logs. What is there instead is the reference.
-func (f *fleet) expectTold(ctx context.Context, n *lab.Node, values ...string) {
+// everything in them, events too, what both programs serve at their ports, and logs.
+// What is there instead is the reference.
+func (f *fleet) expectTold(ctx context.Context, n *lab.Node, s serving, values ...string) {
 	GinkgoHelper()
-	where := map[string]string{}
+	where := s.told(ctx, n)
 	for _, kind := range []schema.GroupVersionKind{
 		v1.GroupVersion.WithKind("NodeNetworkConfigurationPolicyList"), v1.GroupVersion.WithKind("NodeNetworkConfigurationEnactmentList"),
 		v1.GroupVersion.WithKind("NodeNetworkStateList"), {Group: "events.k8s.io", Version: "v1", Kind: "EventList"},

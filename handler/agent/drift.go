@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -70,7 +71,7 @@ func leafOf(path, want, got string) string {
 
 // judge compares what was read with what is committed. A node that is being
 // brought somewhere else is not judged.
-func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus, current state.State) {
+func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus, read reading) {
 	a.drift.unjudged = a.record.Committed == nil || a.machine.Running() || a.isLeft() || !a.atCommitted(nns)
 	if a.drift.unjudged {
 		return
@@ -87,7 +88,7 @@ func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatu
 	a.notAhead(now)
 	seen := map[string]time.Time{}
 	a.drift.found, a.drift.again = nil, time.Time{}
-	for _, d := range state.Missing(desired, current) {
+	for _, d := range lacks(desired, read) {
 		leaf := leafOf(d.Path, d.Want, d.Got)
 		since, known := a.drift.seen[leaf]
 		if !known {
@@ -106,6 +107,18 @@ func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatu
 	a.tell(nns, status, len(seen) > 0)
 }
 
+// lacks is what of the desired state the node has not: by its state, and by where
+// NetworkManager has its devices. A cable that is out is no drift: nobody has changed the
+// node, and NetworkManager brings back what it took away when the cable is in again.
+func lacks(desired state.State, read reading) []state.Difference {
+	unplugged := profiles.Unplugged(desired, read.state, read.devices)
+	inactive := profiles.Inactive(desired, read.state, read.devices)
+	missing := slices.DeleteFunc(state.Missing(desired, read.state), func(d state.Difference) bool {
+		return unplugged[d.Interface()] || slices.ContainsFunc(inactive, func(i state.Difference) bool { return i.Path == d.Path })
+	})
+	return append(inactive, missing...)
+}
+
 func (a *Agent) atCommitted(nns *v1.NodeNetworkState) bool {
 	return a.record.Committed.Hash == a.hashOf(nns.Spec.DesiredState)
 }
@@ -113,15 +126,7 @@ func (a *Agent) atCommitted(nns *v1.NodeNetworkState) bool {
 // found adds a leaf that drifted, with what its owner wants done about it.
 func (a *Agent) found(d state.Difference, since time.Time) {
 	one := drifted{Difference: d, since: since, correct: true}
-	for _, source := range a.record.Committed.Sources {
-		if !state.Owns(source.Paths, d) {
-			continue
-		}
-		corrects := source.Drift != driftReport
-		if one.policy == "" || corrects && !one.correct {
-			one.policy, one.correct, one.unguarded = source.Policy, corrects, source.DefaultProbes == v1.DefaultProbesDrop
-		}
-	}
+	one.isOwned(a.record.Committed.Sources)
 	if one.correct {
 		past := a.record.Corrections[state.Subject(d.Path)]
 		one.due = later(a.Damping.orDefault().due(past, since, a.Backoff, a.Node), a.inbox.calmAt())
@@ -130,6 +135,28 @@ func (a *Agent) found(d state.Difference, since time.Time) {
 		}
 	}
 	a.drift.found = append(a.drift.found, one)
+}
+
+// isOwned finds whose it is.
+func (o *drifted) isOwned(sources []v1.DesiredSource) {
+	o.ownedBy(sources, o.Difference)
+	if o.policy == "" && strings.HasSuffix(o.Path, ".state") {
+		// Nobody has said "up": who says anything else of the interface wants that.
+		o.ownedBy(sources, state.Difference{Path: state.Subject(o.Path)})
+	}
+}
+
+// ownedBy notes the owner of a difference: one that corrects comes before one that reports.
+func (o *drifted) ownedBy(sources []v1.DesiredSource, d state.Difference) {
+	for _, source := range sources {
+		if !state.Owns(source.Paths, d) {
+			continue
+		}
+		corrects := source.Drift != driftReport
+		if o.policy == "" || corrects && !o.correct {
+			o.policy, o.correct, o.unguarded = source.Policy, corrects, source.DefaultProbes == v1.DefaultProbesDrop
+		}
+	}
 }
 
 func (d *drift) lookAt(t time.Time) {

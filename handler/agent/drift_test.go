@@ -318,7 +318,7 @@ func TestWhatAClockAheadHasWrittenAboutDriftIsTakenForNow(t *testing.T) {
 				a.record.Corrections = map[string]journal.Correction{"interfaces[a]": c.past}
 			}
 			status := &v1.NodeNetworkStateStatus{Drift: []v1.Drift{{Path: "interfaces[a].mtu", Expected: "1400", Found: "1300", Since: metav1.NewTime(now.Add(c.since))}}}
-			a.judge(nns, status, current)
+			a.judge(nns, status, reading{state: current})
 			if len(a.drift.found) != 1 {
 				t.Fatalf("found %+v", a.drift.found)
 			}

@@ -58,26 +58,39 @@ func (l *layers) said(name string) (map[string]any, bool) {
 	return tree, there && found && json.Unmarshal([]byte(raw), &tree) == nil
 }
 
-func (h *host) Profiles(context.Context) (profiles.Snapshot, error) {
+func (h *host) Profiles(ctx context.Context) (profiles.Snapshot, error) {
+	h.mu.Lock()
+	snapshot := profiles.Snapshot{Files: maps.Clone(h.layers.files)}
+	h.mu.Unlock()
+	var err error
+	snapshot.Devices, err = h.Devices(ctx)
+	return snapshot, err
+}
+
+func (h *host) Devices(context.Context) ([]profiles.Device, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	snapshot := profiles.Snapshot{Files: maps.Clone(h.layers.files)}
+	var found []profiles.Device
 	for _, name := range slices.Sorted(mapsKeys(h.interfaces)) {
-		d := profiles.Device{Name: name, Software: h.bare[name] == nil, State: h.stands(name)}
+		d := h.stands(name)
+		d.Software = h.bare[name] == nil
 		if h.layers.active[name] {
 			d.Profile = name
 		}
-		snapshot.Devices = append(snapshot.Devices, d)
+		found = append(found, d)
 	}
-	return snapshot, nil
+	return found, nil
 }
 
-// stands is where NetworkManager has a device: activated, but for the one that a test names.
-func (h *host) stands(name string) profiles.DeviceState {
+// stands is where NetworkManager has a device: activated, but for those that a test names.
+func (h *host) stands(name string) profiles.Device {
 	if name == h.disconnected {
-		return profiles.Disconnected
+		return profiles.Device{Name: name, State: profiles.Disconnected}
 	}
-	return profiles.Active
+	if d, is := h.standing[name]; is {
+		return d
+	}
+	return profiles.Device{Name: name, State: profiles.Active}
 }
 
 func (h *host) Do(_ context.Context, a profiles.Action) error {

@@ -56,6 +56,8 @@ type host struct {
 	forbids string
 	// disconnected is a device that NetworkManager does not activate.
 	disconnected string
+	// standing are devices as NetworkManager has them until they are configured.
+	standing map[string]profiles.Device
 	// told are the states that were to be applied, as JSON.
 	told []string
 	// hold, when set, keeps an apply from returning until it is closed or killed.
@@ -108,6 +110,7 @@ func (h *host) Apply(ctx context.Context, desired state.State, rollbackAfter tim
 	h.checkpoint, h.life = made, rollbackAfter
 	h.told = append(h.told, string(desired.JSON()))
 	for _, i := range desired.Interfaces() {
+		delete(h.standing, i.Name)
 		if i.IsAbsent() {
 			delete(h.interfaces, i.Name)
 			delete(h.layers.active, i.Name)

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -37,10 +38,11 @@ type letter struct {
 	notVerified []string
 }
 
-// reading is a state that was read, and how many changes of the network had
-// been told before it was: those told since may not be in it.
+// reading is a state that was read, with where NetworkManager's devices stood, and how
+// many changes of the network had been told before it was: those told since may not be in it.
 type reading struct {
 	state   state.State
+	devices []profiles.Device
 	changes int
 }
 

@@ -37,11 +37,11 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	if missing := state.Missing(tried, current); len(missing) > 0 {
 		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(lines(missing), "; "))
 	}
-	known, err := r.backend.Profiles(ctx)
+	devices, err := r.backend.Devices(ctx)
 	if err != nil {
 		return fmt.Errorf("asking NetworkManager what is activated: %w", err)
 	}
-	lacking, unverified := profiles.Activated(tried, current, known.Devices)
+	lacking, unverified := profiles.Activated(tried, current, devices)
 	if len(lacking) > 0 {
 		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(bounded(lacking), "; "))
 	}
@@ -50,7 +50,7 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	}
 	r.notVerified = bounded(unverified)
 	if tried.Equal(desired) {
-		r.shown = &reading{state: current, changes: changes}
+		r.shown = &reading{state: current, devices: devices, changes: changes}
 	}
 	return nil
 }

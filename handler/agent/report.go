@@ -135,7 +135,8 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		return nil
 	}
 	a.inbox.setDirty(false)
-	current, err := a.show(ctx)
+	read, err := a.show(ctx)
+	current := read.state
 	if err != nil {
 		a.inbox.setDirty(true)
 		reason := v1.ReasonReportFailed
@@ -163,24 +164,29 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		status.LastSuccessfulUpdateTime = metav1.NewTime(a.Clock.Now())
 	}
 	a.refreshed = refresh
-	a.judge(nns, status, current)
+	a.judge(nns, status, read)
 	return nil
 }
 
-// show is the node's state: what a commit has just read back, or read now. When
-// the network changed since it was read back, another turn reads it again: the
-// outcome does not wait for that.
-func (a *Agent) show(ctx context.Context) (state.State, error) {
+// show is the node's state: what a commit has just read back, or read now, with its
+// devices where something is committed that they may lack. When the network changed since
+// it was read back, another turn reads it again: the outcome does not wait for that.
+func (a *Agent) show(ctx context.Context) (reading, error) {
 	shown := a.shown
 	if shown == nil {
-		return a.Backend.Show(ctx)
+		current, err := a.Backend.Show(ctx)
+		if err != nil || a.record.Committed == nil {
+			return reading{state: current}, err
+		}
+		devices, err := a.Backend.Devices(ctx)
+		return reading{state: current, devices: devices}, err
 	}
 	a.shown = nil
 	if a.inbox.count() != shown.changes {
 		a.inbox.setDirty(true)
 		a.poke()
 	}
-	return shown.state, nil
+	return *shown, nil
 }
 
 // policyInterfaces are reported whatever they look like.

@@ -54,6 +54,10 @@ type Backend interface {
 	// ErrUnavailable: there is no NetworkManager to ask.
 	Profiles(ctx context.Context) (profiles.Snapshot, error)
 
+	// Devices tells where NetworkManager has each device, for a single call over D-Bus.
+	// ErrUnavailable: there is no NetworkManager to ask.
+	Devices(ctx context.Context) ([]profiles.Device, error)
+
 	// Do carries out one action on profiles, whole or not at all; done again
 	// it does no harm. What was written is on disk for certain after a
 	// profiles.Sync. ErrUnavailable: there is no NetworkManager to ask. ErrGone:

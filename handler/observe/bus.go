@@ -29,7 +29,7 @@ var signals = []struct {
 }{
 	{emitter: properties, member: "PropertiesChanged", path: nmPath + "/DnsManager"},
 	{emitter: properties, member: "PropertiesChanged", path: nmPath + "/Settings", changedInterface: nmName + ".Settings", changedProperties: []string{"Hostname"}},
-	{emitter: properties, member: "PropertiesChanged", changedInterface: nmName + ".Device", changedProperties: []string{"LldpNeighbors", "Managed"}},
+	{emitter: properties, member: "PropertiesChanged", changedInterface: nmName + ".Device", changedProperties: []string{"LldpNeighbors", "Managed", "State"}},
 	{emitter: nmName + ".Settings", member: "NewConnection"},
 	{emitter: nmName + ".Settings", member: "ConnectionRemoved"},
 	{emitter: nmName + ".Settings.Connection", member: "Updated"},

@@ -221,6 +221,7 @@ func TestSignalsThatMatter(t *testing.T) {
 	}{
 		{"DNS", nmPath + "/DnsManager", changed, []any{nmName + ".DnsManager", values("Configuration"), []string{}}},
 		{"host name", nmPath + "/Settings", changed, []any{nmName + ".Settings", values("Hostname"), []string{}}},
+		{"a device that is disconnected", nmPath + "/Devices/3", changed, []any{nmName + ".Device", values("State"), []string{}}},
 		{"LLDP neighbours", nmPath + "/Devices/3", changed, []any{nmName + ".Device", values("LldpNeighbors"), []string{}}},
 		{"a profile is changed", nmPath + "/Settings/1", nmName + ".Settings.Connection.Updated", nil},
 		{"a profile is made", nmPath + "/Settings", nmName + ".Settings.NewConnection", []any{dbus.ObjectPath(nmPath + "/Settings/2")}},

@@ -2,6 +2,8 @@ package profiles
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -53,18 +55,10 @@ func (s DeviceState) String() string {
 // NetworkManager does not have: nmstate has made the kernel, or Open vSwitch's
 // database, as was said, which the read-back compares.
 func Activated(desired, current state.State, devices []Device) (lacking, unverified []string) {
-	for _, one := range desired.Interfaces() {
-		if !one.WantedUp() || strings.HasPrefix(one.Type, "ovs-") {
-			continue
-		}
-		name := one.Name
-		if shown, is := current.Interface(name); is {
-			name = shown.Name // It may be identified by its MAC address.
-		}
+	for one, device := range wantedUp(desired, current, devices) {
 		at := "interfaces[" + one.Name + "]"
-		device, known := Snapshot{Devices: devices}.device(name)
 		switch {
-		case !known:
+		case device == nil:
 			unverified = append(unverified, at+": NetworkManager has no such device, so that it works is not verified")
 		case device.State == Active:
 		case device.State == Unmanaged:
@@ -78,6 +72,87 @@ func Activated(desired, current state.State, devices []Device) (lacking, unverif
 		}
 	}
 	return lacking, unverified
+}
+
+// Inactive is what a committed state wants up and NetworkManager does not hold up any
+// more: its activation has ended, by somebody's hand or since 802.1X was lost. The
+// kernel's link may be up all the same.
+//
+// One that is being activated, or deactivated, is not in it: NetworkManager is at it, ends
+// by itself and tells how. Nor is one without a carrier (Unplugged). One that it does not
+// manage the node's state shows.
+func Inactive(desired, current state.State, devices []Device) []state.Difference {
+	if !slices.ContainsFunc(devices, Device.isInactive) {
+		return nil // Mostly, also among thousands.
+	}
+	var inactive []state.Difference
+	for one, device := range wantedUp(desired, current, devices) {
+		if device != nil && device.isInactive() {
+			inactive = append(inactive, state.NotUp(one, device.State.String()+" in NetworkManager"))
+		}
+	}
+	return inactive
+}
+
+func (d Device) isInactive() bool {
+	return !d.NoCarrier && (d.State == Unavailable || d.State == Disconnected || d.State == Failed)
+}
+
+// Unplugged are the interfaces that wait for a cable, by their names: NetworkManager has
+// taken their addresses and routes away, and brings them back by itself. What stands on
+// such an interface waits with it. What is to be down, or to go, waits for nothing.
+func Unplugged(desired, current state.State, devices []Device) map[string]bool {
+	names := map[string]bool{}
+	for _, d := range devices {
+		if d.NoCarrier && (d.State == Unavailable || d.State == Disconnected) {
+			names[d.Name] = true
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	for one, device := range wantedUp(desired, current, devices) {
+		if device != nil && names[device.Name] {
+			names[one.Name] = true
+		}
+	}
+	for more := true; more; {
+		more = false
+		for _, one := range desired.Interfaces() {
+			if one.WantedUp() && names[one.BaseInterface()] && !names[one.Name] {
+				names[one.Name], more = true, true
+			}
+		}
+	}
+	for _, one := range desired.Interfaces() {
+		if !one.WantedUp() {
+			delete(names, one.Name)
+		}
+	}
+	return names
+}
+
+// wantedUp are the interfaces that are to be up, each with its device; nil where there
+// is none.
+func wantedUp(desired, current state.State, devices []Device) iter.Seq2[state.Interface, *Device] {
+	return func(yield func(state.Interface, *Device) bool) {
+		for _, one := range desired.Interfaces() {
+			if !one.WantedUp() || strings.HasPrefix(one.Type, "ovs-") {
+				continue
+			}
+			name := one.Name
+			if shown, is := current.Interface(name); is {
+				name = shown.Name // It may be identified by its MAC address.
+			}
+			var found *Device
+			if device, known := (Snapshot{Devices: devices}).device(name); known {
+				found = &device
+			}
+			if !yield(one, found) {
+				return
+			}
+		}
+	}
 }
 
 // advice is what to look at where the change says what an activation may end at.

@@ -122,6 +122,10 @@ func hostKinds() []Kind {
 			begin: func(e Effects, f Fault, r *rand.Rand) { e.Drift(f.Target, r) },
 		},
 		{
+			Name: "device-disconnected", Lean: true, On: OnNode, Doc: "somebody has NetworkManager let go of a NIC that a policy names: its link stays up",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.Disconnect(f.Target, r) },
+		},
+		{
 			Name: "disk-full", On: OnNode, Least: 5 * time.Second, Most: 5 * time.Minute,
 			Doc:   "the journal's disk is full",
 			begin: func(e Effects, f Fault, _ *rand.Rand) { e.FillDisk(f.Target, true) },

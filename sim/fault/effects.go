@@ -93,6 +93,8 @@ type Hosts interface {
 	Carrier(node, nic string, up bool)
 	// Drift changes something by hand.
 	Drift(node string, r *rand.Rand)
+	// Disconnect lets a device go by hand.
+	Disconnect(node string, r *rand.Rand)
 	// FillDisk makes the journal's disk full, or empty again.
 	FillDisk(node string, on bool)
 }

@@ -44,6 +44,7 @@ func (n noted) ForeignCheckpoint(node string, on bool)           { n.say("foreig
 func (n noted) Reboot(node string, _ time.Duration, abrupt bool) { n.say("reboot %s %t", node, abrupt) }
 func (n noted) Carrier(node, nic string, up bool)                { n.say("carrier %s %s %t", node, nic, up) }
 func (n noted) Drift(node string, _ *rand.Rand)                  { n.say("drift %s", node) }
+func (n noted) Disconnect(node string, _ *rand.Rand)             { n.say("disconnect %s", node) }
 func (n noted) FillDisk(node string, on bool)                    { n.say("disk %s %t", node, on) }
 func (n noted) Partition(node string, requests, replies bool) {
 	n.say("partition %s %t %t", node, requests, replies)

@@ -131,6 +131,11 @@ func (b blocking) Profiles(ctx context.Context) (s profiles.Snapshot, err error)
 	return s, err
 }
 
+func (b blocking) Devices(ctx context.Context) (found []profiles.Device, err error) {
+	b.node.call(b.t, func() { found, err = b.backend.Devices(ctx) })
+	return found, err
+}
+
 func (b blocking) Do(ctx context.Context, action profiles.Action) (err error) {
 	b.node.call(b.t, func() { err = b.backend.Do(ctx, action) })
 	return err

@@ -22,6 +22,18 @@ func (b *backendPort) Profiles(ctx context.Context) (found profiles.Snapshot, er
 	return found, err
 }
 
+// Devices implements backend.Backend.
+func (b *backendPort) Devices(ctx context.Context) (found []profiles.Device, err error) {
+	err = b.call(ctx, "asking NetworkManager for its devices", "devices", b.host.Name, func() error {
+		if err := b.host.answers(ctx, b.process, answerWithin); err != nil {
+			return err
+		}
+		found = b.host.devices()
+		return nil
+	})
+	return found, err
+}
+
 // Profiles is what NetworkManager knows now, for oracles.
 func (h *Host) Profiles() profiles.Snapshot {
 	s := profiles.Snapshot{Files: h.Files(), Hostname: h.hostname(), OpenVSwitch: h.openVSwitch()}
@@ -35,6 +47,12 @@ func (h *Host) Profiles() profiles.Snapshot {
 		}
 	}
 	slices.Sort(s.Unsaved)
+	s.Devices = h.devices()
+	return s
+}
+
+func (h *Host) devices() []profiles.Device {
+	var found []profiles.Device
 	for _, l := range h.kernel.links {
 		if l.userspace() && h.kernel.link(l.Name, false) != nil {
 			continue // It has the name of an interface.
@@ -50,32 +68,34 @@ func (h *Host) Profiles() profiles.Snapshot {
 		case l.Up && (a != nil || len(l.Addresses) > 0 || l.Controller != ""):
 			d.Profile, d.External = fmt.Sprintf("made-up-%d-%s", h.nm.starts, l.Name), true
 		}
-		s.Devices = append(s.Devices, d)
+		found = append(found, d)
 	}
-	return s
+	return found
 }
 
 // stands is where a device stands with NetworkManager.
 func (h *Host) stands(l *Link, a *activation) profiles.DeviceState {
 	switch {
-	case l.Foreign || a == nil && l.Up:
+	case l.Foreign || a == nil && l.Up && (l.software() || len(l.Addresses) > 0 || l.Controller != ""):
 		return profiles.Active // As what somebody else has made.
 	case a == nil || !a.profile.up() || a.stays:
 		return profiles.Disconnected
+	case a.idle:
+		return profiles.Unavailable
 	case len(a.leases) == 0 && (a.profile.dynamic("ipv4") || a.profile.dynamic("ipv6")):
 		return profiles.GettingIP
 	}
 	return profiles.Active
 }
 
-// Stays tells which devices NetworkManager has left disconnected although it was
-// asked to activate them, for oracles. One without a carrier would wait in any case
-// (profiles.Activated).
+// Stays tells which devices NetworkManager has left disconnected, whether it failed to
+// activate them or somebody let them go, for oracles. One without a carrier would wait
+// in any case (profiles.Activated).
 func (h *Host) Stays() []string {
 	var names []string
-	for _, l := range h.kernel.links {
-		if a := h.activations[keyOf(l.Name, l.Type)]; a != nil && a.stays && (!l.Up || h.Carrier(l.Name)) {
-			names = append(names, l.Name)
+	for _, d := range h.devices() {
+		if d.State == profiles.Disconnected && !d.NoCarrier {
+			names = append(names, d.Name)
 		}
 	}
 	return names

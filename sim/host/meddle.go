@@ -213,6 +213,31 @@ func (h *Host) drifts(l *Link, r *rand.Rand) []func() string {
 	return all
 }
 
+// Disconnect lets a NIC go by hand (nmcli device disconnect), by chance one of the named
+// ones. It says which; empty for none. Its link stays up. It never cuts the host off, and
+// takes nothing from what stands on a NIC.
+func (h *Host) Disconnect(r *rand.Rand, named ...string) string {
+	var held []*Link
+	for _, l := range h.kernel.links {
+		a := h.activations[keyOf(l.Name, l.Type)]
+		if slices.Contains(named, l.Name) && !l.software() && l.Controller == "" && a != nil && a.profile.up() && !h.leadsOut(l) && !h.carries(l) {
+			held = append(held, l)
+		}
+	}
+	if len(held) == 0 || !h.nm.running || h.nm.hung {
+		return ""
+	}
+	l := held[r.IntN(len(held))]
+	h.disconnect(l)
+	h.changed()
+	return l.Name + " disconnected"
+}
+
+// carries tells whether another link stands on this one.
+func (h *Host) carries(l *Link) bool {
+	return slices.ContainsFunc(h.kernel.links, func(other *Link) bool { return other.Base == l.Name })
+}
+
 // leadsOut tells whether a default route leaves by the link.
 func (h *Host) leadsOut(l *Link) bool {
 	return slices.ContainsFunc(h.kernel.routes, func(r Route) bool { return r.IsDefault() && r.Dev == l.Name })

@@ -3,6 +3,7 @@ package host_test
 import (
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,38 @@ func TestNetworkManagerMendsLinksAndPortsAndNothingElse(t *testing.T) {
 			n.run(t, time.Second)
 			if diff := cmp.Diff(before, n.host.Kernel()); (diff == "") != test.mended {
 				t.Errorf("mended: %t, want %t:\n%s", diff == "", test.mended, diff)
+			}
+		})
+	}
+}
+
+func TestANICIsLetGoByHandWhereItHurtsNobody(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		applied string
+		named   []string
+		want    string
+	}{
+		"nothing hangs on it":           {`{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","mtu":1400}]}`, []string{"eth1"}, "eth1"},
+		"it is nobody's":                {`{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","mtu":1400}]}`, nil, ""},
+		"it leads to the default route": {`{"interfaces":[{"name":"eth0","type":"ethernet","state":"up","mtu":1400}]}`, []string{"eth0"}, ""},
+		"it is a port":                  {bridgeOnEth0, []string{"eth0"}, ""},
+		"something stands on it":        {`{"interfaces":[{"name":"v9","type":"vlan","state":"up","vlan":{"base-iface":"eth1","id":9}},{"name":"eth1","type":"ethernet","state":"up"}]}`, []string{"eth1"}, ""},
+		"it is to be down":              {`{"interfaces":[{"name":"eth1","type":"ethernet","state":"down"}]}`, []string{"eth1"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNode(t, labNode())
+			if err := n.apply(t, desired(t, c.applied)); err != nil {
+				t.Fatal(err)
+			}
+			before := n.host.Stays()
+			said := n.host.Disconnect(rand.New(rand.NewPCG(1, 1)), c.named...)
+			gone := slices.DeleteFunc(n.host.Stays(), func(name string) bool { return slices.Contains(before, name) })
+			if got := strings.Join(gone, " "); got != c.want || (said == "") != (c.want == "") {
+				t.Errorf("let go: %q (%q), want %q", got, said, c.want)
+			}
+			if l := n.host.Link("eth1"); c.want != "" && !l.Up {
+				t.Error("its link is down")
 			}
 		})
 	}

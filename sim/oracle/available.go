@@ -73,19 +73,25 @@ func (available) AtRest(f *Facts) error {
 }
 
 // lacks is what a managed node lacks of a policy that is Available there, and does
-// not tell as drift. One that is out of reach for good can tell nothing: whether
-// that is our doing, the rule reach says.
+// not tell as drift.
 func (f *Facts) lacks(e *v1.NodeNetworkConfigurationEnactment, node, name string) []state.Difference {
-	policy, nns := f.policy(name), f.state(node)
-	if policy == nil || nns == nil || f.IsTaken(node) || !f.Has(node) || !isManaged(nns) || f.Open(node) || !f.Reaches(node, probe.APIServer) ||
-		!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) || e.Status.PolicyGeneration != policy.Generation {
+	if !f.isAvailable(e, node, name) {
 		return nil
 	}
 	missing := state.Missing(parsed(e.Status.DesiredState.Raw), f.Network(node))
 	return slices.DeleteFunc(missing, func(d state.Difference) bool {
 		// One item too many: what another policy left behind with onDelete Retain.
-		return isTold(nns, d) || d.Want == ""
+		return isTold(f.state(node), d) || d.Want == ""
 	})
+}
+
+// isAvailable tells whether a policy is Available on a managed node in the generation
+// that it has. A node that is out of reach for good can tell nothing: whether that is our
+// doing, the rule reach says.
+func (f *Facts) isAvailable(e *v1.NodeNetworkConfigurationEnactment, node, name string) bool {
+	policy, nns := f.policy(name), f.state(node)
+	return policy != nil && nns != nil && !f.IsTaken(node) && f.Has(node) && isManaged(nns) && !f.Open(node) && f.Reaches(node, probe.APIServer) &&
+		conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && e.Status.PolicyGeneration == policy.Generation
 }
 
 // isTold tells whether the node says that it drifted so.

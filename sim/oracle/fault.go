@@ -35,7 +35,7 @@ const (
 // excuses everything.
 func classes() []excuse {
 	return []excuse{
-		{Moves, []string{"carrier-loss", "drift", "dhcp-late", "dhcp-gone", "gateway-gone", "dns-gone"}},
+		{Moves, []string{"carrier-loss", "drift", "device-disconnected", "dhcp-late", "dhcp-gone", "gateway-gone", "dns-gone"}},
 		{Restarts | Hinders, []string{"nm-restart", "nm-dies", "nm-dies-at-commit", "nm-hang", "checkpoint-expires", "apply-slow"}},
 		{Moves | Restarts | Hinders | Stale, []string{"reboot", "power-cut"}},
 		{Hinders | Stale, []string{"crash", "handler-gone", "crash-at-call", "two-handlers", "time-travel"}},

@@ -89,7 +89,7 @@ func (f *Facts) pendingBut(some func(node string) bool) []string {
 		}
 		// The model's clock has no second reading that never jumps, so a handler whose
 		// clock went back looks again when it has caught up.
-		if !f.Calm(node, 0, Clock) && len(f.lacks(e, node, policy)) > 0 {
+		if !f.Calm(node, 0, Clock) && len(f.lacks(e, node, policy))+len(f.lostHold(e, node, policy)) > 0 {
 			say("policy %s: node %s lacks something, and its clock has jumped", policy, node)
 		}
 	})

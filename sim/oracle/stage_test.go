@@ -46,6 +46,8 @@ type fakeHost struct {
 	entry                 *journal.Entry
 	record                journal.Record
 	disk                  Disk
+	// gone are the devices that NetworkManager does not hold up.
+	gone []string
 }
 
 func newStage(t *testing.T, rule Oracle, nodes ...string) *stage {
@@ -81,7 +83,7 @@ func (s *stage) IsTaken(node string) bool             { return s.hosts[node] != 
 func (s *stage) Reaches(node, _ string) bool          { return !s.hosts[node].cut }
 func (s *stage) Open(node string) bool                { return s.hosts[node].entry != nil }
 func (s *stage) Journal(node string) *journal.Entry   { return s.hosts[node].entry }
-func (s *stage) Disconnected(string) []string         { return nil }
+func (s *stage) Disconnected(node string) []string    { return s.hosts[node].gone }
 func (s *stage) Disk(node string) Disk                { return s.hosts[node].disk }
 func (s *stage) Record(node string) journal.Record    { return s.hosts[node].record }
 

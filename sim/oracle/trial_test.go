@@ -264,6 +264,47 @@ func TestAvailableInTheStatus(t *testing.T) {
 	})
 }
 
+func TestActivated(t *testing.T) {
+	available := func(s *stage) {
+		s.policy(1)
+		s.store(s.nns("n1", true, wanted, 2))
+		s.hosts["n1"].network = wanted
+		s.try("n1", change())
+		s.end("n1", Committed)
+		s.close("n1", v1.TransactionCommitted)
+		s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
+		s.hosts["n1"].gone = []string{"eth1"}
+	}
+	judge(t, func() Oracle { return activated{} }, one, map[string]history{
+		"it is committed, and is not activated": {want: "eth1 up, and NetworkManager has it disconnected", play: func(s *stage) {
+			s.try("n1", change())
+			s.hosts["n1"].gone = []string{"eth1"}
+			s.end("n1", Committed)
+		}},
+		"another device is not": {play: func(s *stage) {
+			s.try("n1", change())
+			s.hosts["n1"].gone = []string{"eth2"}
+			s.end("n1", Committed)
+		}},
+		"it is taken back": {play: func(s *stage) {
+			s.try("n1", change())
+			s.hosts["n1"].gone = []string{"eth1"}
+			s.end("n1", RolledBack)
+		}},
+		"somebody lets it go afterwards": {want: "is Available, which wants eth1 up", play: available},
+		"somebody lets it go afterwards, and that is told": {play: func(s *stage) {
+			available(s)
+			nns := s.nns("n1", true, wanted, 2)
+			nns.Status.Drift = []v1.Drift{{Path: "interfaces[eth1].state"}}
+			s.store(nns)
+		}},
+		"somebody lets it go on a node that nobody manages": {play: func(s *stage) {
+			available(s)
+			s.store(s.nns("n1", false, wanted, 2))
+		}},
+	})
+}
+
 func TestKept(t *testing.T) {
 	beside := []byte(`{"interfaces":[{"name":"eth1","mtu":1400},{"name":"br1","type":"linux-bridge","state":"up"}]}`)
 	with := func(s *stage) {

@@ -48,7 +48,8 @@ type Truth interface {
 	// beside it.
 	Journal(node string) *journal.Entry
 	Record(node string) journal.Record
-	// Disconnected are the devices that NetworkManager was to activate and has not.
+	// Disconnected are the devices that have a carrier and that NetworkManager holds not up:
+	// it failed to activate them, or somebody let them go.
 	Disconnected(node string) []string
 	// Disk is what of NetworkManager is in files.
 	Disk(node string) Disk

@@ -58,7 +58,7 @@ func (x *execution) compare(rule string) *Violation {
 // meddles tells of a fault that changes a host or a policy for good.
 func meddles(f fault.Fault) bool {
 	return slices.Contains([]string{
-		"drift", "node-added", "node-removed", "policy-edited", "policy-deleted", "node-set-aside", "reboot", "power-cut", "dhcp-late", "dhcp-gone",
+		"drift", "device-disconnected", "node-added", "node-removed", "policy-edited", "policy-deleted", "node-set-aside", "reboot", "power-cut", "dhcp-late", "dhcp-gone",
 		"edited-in-haste", "mode-switched", "written-by-hand", "node-lies",
 	}, f.Kind)
 }

@@ -156,6 +156,15 @@ func (e *effects) Drift(node string, r *rand.Rand) {
 	})
 }
 
+// Disconnect implements fault.Hosts.
+func (e *effects) Disconnect(node string, r *rand.Rand) {
+	e.on(node, func(h *host.Host) {
+		if h.On() {
+			e.cluster.World.Trace(node, "host", "by hand: "+h.Disconnect(r, e.named(node)...))
+		}
+	})
+}
+
 // named are the interfaces that policies name on the node: a hand elsewhere is
 // nobody's business.
 func (e *effects) named(node string) []string {

@@ -17,6 +17,7 @@ import (
 // a trial leaves there, how it is made permanent and how it is taken back.
 var trialCases = map[string]func(*testing.T, *bench){
 	"Profiles tells the NIC's profile, and changes nothing":        profilesTellsNIC,
+	"a NIC that is let go is not active until it is applied again": letGoUntilApplied,
 	"a trial leaves the disk as it was":                            trialLeavesDisk,
 	"a power cut forgets a trial":                                  powerCutForgetsTrial,
 	"what was made permanent and committed outlives a power cut":   permanentOutlivesPowerCut,
@@ -270,6 +271,37 @@ func absentComesBack(t *testing.T, b *bench) {
 	b.becomes(t, before)
 	b.sameDisk(t, one.before)
 	b.noDifferences(t, one)
+}
+
+// letGoUntilApplied: the link of a NIC that is let go may stay up, so NetworkManager is
+// asked; and applying what is there already activates it again.
+func letGoUntilApplied(t *testing.T, b *bench) {
+	desired := b.address(t, "192.0.2.7")
+	inactive := func() int {
+		devices, err := b.backend.Devices(t.Context())
+		if err != nil {
+			t.Fatalf("Devices: %v", err)
+		}
+		return len(profiles.Inactive(desired, desired, devices))
+	}
+	b.commit(t, b.try(t, desired).checkpoint)
+	b.Eventually(t, "the NIC is active", func() bool { return inactive() == 0 })
+	b.do(t, profiles.Action{Verb: profiles.Disconnect, Device: b.NIC()})
+	b.Eventually(t, "the NIC is let go", func() bool { return inactive() == 1 })
+	b.commit(t, b.try(t, desired).checkpoint)
+	b.Eventually(t, "the NIC is active again", func() bool { return inactive() == 0 })
+	b.lacksNothing(t, desired)
+}
+
+func (b *bench) lacksNothing(t *testing.T, desired state.State) {
+	t.Helper()
+	current, err := b.backend.Show(t.Context())
+	if err != nil {
+		t.Fatalf("Show: %v", err)
+	}
+	if missing := state.Missing(desired, current); len(missing) > 0 {
+		t.Errorf("the node lacks %v", missing)
+	}
 }
 
 func absentStaysAway(t *testing.T, b *bench) {

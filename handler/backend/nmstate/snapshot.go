@@ -30,7 +30,7 @@ const (
 	// Of NMDeviceInterfaceFlags.
 	flagUp, flagCarrier = 0x1, 0x10000
 	// Of NMDeviceType.
-	typeVeth = 20
+	typeVeth, typeOVSPort, typeOVSBridge = 20, 25, 26
 	// Of NMActiveConnectionState: activating and activated.
 	activating, activated = 1, 2
 )
@@ -48,6 +48,19 @@ func (b *Backend) Profiles(ctx context.Context) (found profiles.Snapshot, err er
 		return profiles.Snapshot{}, fmt.Errorf("reading the profiles: %w", err)
 	}
 	found.OpenVSwitch = b.disk.openVSwitchIfKnown(ctx)
+	return found, nil
+}
+
+// Devices implements backend.Backend.
+func (b *Backend) Devices(ctx context.Context) (found []profiles.Device, err error) {
+	err = b.with(ctx, func(m *systemBus) error {
+		all, err := m.objects(ctx)
+		found = all.listed()
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking NetworkManager for its devices: %w", err)
+	}
 	return found, nil
 }
 
@@ -73,10 +86,7 @@ func (m *systemBus) snapshot(ctx context.Context) (profiles.Snapshot, error) {
 		return profiles.Snapshot{}, err
 	}
 	found := profiles.Snapshot{Hostname: property[string](all, settingsPath, settingsName, "Hostname")}
-	for _, one := range all.devices() {
-		found.Devices = append(found.Devices, one.Device)
-	}
-	slices.SortFunc(found.Devices, func(a, b profiles.Device) int { return cmp.Compare(a.Name, b.Name) })
+	found.Devices = all.listed()
 	for path := range all {
 		if !property[bool](all, path, connectionName, "Unsaved") || property[uint32](all, path, connectionName, "Flags")&flagsMadeUp != 0 {
 			continue
@@ -106,12 +116,26 @@ func (k known) foreign() bool {
 	return k.Software && k.kind != typeVeth && (k.External || k.Profile == "")
 }
 
+// userspace tells what has no interface in the kernel.
+func (k known) userspace() bool { return k.kind == typeOVSPort || k.kind == typeOVSBridge }
+
 func (m *systemBus) devices(ctx context.Context) (map[string]known, error) {
 	all, err := m.objects(ctx)
 	return all.devices(), err
 }
 
-// devices by their names, without those that only a profile speaks of.
+// listed are the devices in the order of their names.
+func (o objects) listed() []profiles.Device {
+	var found []profiles.Device
+	for _, one := range o.devices() {
+		found = append(found, one.Device)
+	}
+	slices.SortFunc(found, func(a, b profiles.Device) int { return cmp.Compare(a.Name, b.Name) })
+	return found
+}
+
+// devices by their names, without those that only a profile speaks of. A port of an
+// Open vSwitch bridge has the name of the interface in it, which is the one that counts.
 func (o objects) devices() map[string]known {
 	found := map[string]known{}
 	for path := range o {
@@ -127,6 +151,9 @@ func (o objects) devices() map[string]known {
 			// A link that the kernel calls up says whether it has a carrier.
 			NoCarrier: property[uint32](o, path, deviceName, "InterfaceFlags")&(flagUp|flagCarrier) == flagUp,
 		}}
+		if before, is := found[name]; is && one.userspace() && !before.userspace() {
+			continue
+		}
 		active := property[dbus.ObjectPath](o, path, deviceName, "ActiveConnection")
 		switch property[uint32](o, active, activeName, "State") {
 		case activating, activated:
