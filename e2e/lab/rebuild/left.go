@@ -1,7 +1,9 @@
 package rebuild
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
@@ -25,17 +27,31 @@ func (l *left) add(reason, name string) {
 	}
 }
 
-// mostNames is how much of the names of one reason a line has, in bytes.
-const mostNames = 160
+// mostNames is how much of the names of one reason a line has, in bytes, and
+// mostTold how many of what is more than a name.
+const (
+	mostNames = 160
+	mostTold  = 6
+)
 
 func (l *left) lines() []string {
 	var all []string
 	for _, reason := range l.reasons {
 		line := reason
 		if names := l.names[reason]; len(names) > 0 {
-			line = state.Ranges(names, mostNames) + ": " + reason
+			line = briefly(names) + ": " + reason
 		}
 		all = append(all, line)
 	}
 	return all
+}
+
+func briefly(names []string) string {
+	if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, " ") }) {
+		return state.Ranges(names, mostNames)
+	}
+	if len(names) > mostTold {
+		names = append(names[:mostTold:mostTold], fmt.Sprintf("and %d more", len(names)-mostTold))
+	}
+	return strings.Join(names, ", ")
 }

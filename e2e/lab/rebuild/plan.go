@@ -133,7 +133,10 @@ func (n *node) wanted() state.State {
 	var up []any
 	for _, one := range n.kept.state.Interfaces() {
 		if one.WantedUp() {
-			up = append(up, one.Tree())
+			entry := one.Tree()
+			// libnmstate writes it in a form that NetworkManager refuses, with the profile.
+			delete(object(object(entry["bridge"])["options"]), "group-addr")
+			up = append(up, entry)
 		}
 	}
 	tree["interfaces"] = up
@@ -153,10 +156,23 @@ func (p *Plan) Fill(name string, files map[string]string) error {
 		if found == nil {
 			return errors.New(file + " names no interface")
 		}
-		profiles[found[1]+".nmconnection"] = text
+		one, _ := p.Nodes[i].Wanted.Interface(found[1])
+		profiles[found[1]+".nmconnection"] = withMetric6(text, one)
 	}
 	p.Topology.Nodes[i].Profiles = profiles
 	return nil
+}
+
+// withMetric6 adds what libnmstate leaves out: the metric of automatic routes, which
+// it writes for IPv4 and, unless addresses come by themselves, not for IPv6.
+func withMetric6(profile string, one state.Interface) string {
+	metric := text(object(one.Tree()["ipv6"])["auto-route-metric"])
+	before, after, found := strings.Cut(profile, "[ipv6]\n")
+	section, _, _ := strings.Cut(after, "[")
+	if !found || number(metric) <= 0 || strings.Contains(section, "route-metric=") {
+		return profile
+	}
+	return before + "[ipv6]\nroute-metric=" + metric + "\n" + after
 }
 
 func prefixOf(written string) netip.Prefix {

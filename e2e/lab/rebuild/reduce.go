@@ -137,12 +137,17 @@ func (r *reduced) inter(report state.State, one state.Interface) map[string]any 
 	if slices.Contains([]string{"vrf", "ipvlan"}, one.Type) {
 		delete(tree, "mac-address") // NetworkManager sets none on them.
 	}
+	if group := text(object(object(tree["bridge"])["options"])["group-addr"]); group != "" && !strings.EqualFold(group, "01:80:C2:00:00:00") {
+		r.left.add("group-addr: libnmstate writes no profile with it that NetworkManager takes", one.Name)
+		delete(object(object(tree["bridge"])["options"]), "group-addr")
+	}
 	if isNIC(report, one) {
 		tree["type"] = "ethernet"
 		delete(tree, "veth")
 	}
-	if text(tree["identifier"]) != "name" {
-		delete(tree, "identifier") // Another one is about the hardware's address.
+	if by := text(tree["identifier"]); by != "" && by != "name" {
+		r.left.add("identifier "+by+": a NIC of the lab has hardware of its own and goes by its name", one.Name)
+		delete(tree, "identifier")
 	}
 	for _, family := range []state.Family{state.IPv4, state.IPv6} {
 		if ip := object(tree[string(family)]); ip["address"] != nil {
