@@ -150,11 +150,28 @@ func (r *reduced) inter(report state.State, one state.Interface) map[string]any 
 		delete(tree, "identifier")
 	}
 	for _, family := range []state.Family{state.IPv4, state.IPv6} {
-		if ip := object(tree[string(family)]); ip["address"] != nil {
+		ip, before := object(tree[string(family)]), len(r.leases[one.Name])
+		if ip["address"] != nil {
 			ip["address"] = r.static(report, one, family, objects(ip["address"]))
+		}
+		if one.Dynamic(family) && len(r.leases[one.Name]) == before {
+			r.left.add(string(family)+" waits for an address that nobody gives, and the boot would wait with it", one.Name)
+			waitsNot(ip, family)
 		}
 	}
 	return tree
+}
+
+// waitsNot takes out of an address family that it is automatic.
+func waitsNot(ip map[string]any, family state.Family) {
+	for key := range ip {
+		if key != "enabled" && key != "address" {
+			delete(ip, key)
+		}
+	}
+	if addresses, _ := ip["address"].([]any); family == state.IPv4 && len(addresses) == 0 {
+		ip["enabled"] = false
+	}
 }
 
 // static are the addresses that a profile gives.
@@ -172,6 +189,7 @@ func (r *reduced) static(report state.State, one state.Interface, family state.F
 			r.left.add(ofLease, one.Name)
 			r.leases[one.Name] = append(r.leases[one.Name], text(entry["ip"])+"/"+text(entry["prefix-length"]))
 		default:
+			delete(entry, "mptcp-flags") // NetworkManager gives it those of the interface, in its own time.
 			kept = append(kept, entry)
 		}
 	}
