@@ -154,5 +154,3 @@ func texts(value any) []string {
 	}
 	return all
 }
-
-func isTrue(value any) bool { return text(value) == "true" }

@@ -115,6 +115,10 @@ const (
 
 // inter is what is rebuilt of an interface.
 func (r *reduced) inter(report state.State, one state.Interface) map[string]any {
+	if !one.WantedUp() { // A NIC: nothing is said of a profile.
+		r.left.add("it is down, so there is only the NIC", one.Name)
+		return map[string]any{"name": one.Name, "type": "ethernet", "state": one.State}
+	}
 	tree := one.Tree()
 	for _, key := range []string{"ethtool", "ethernet", "driver", "permanent-mac-address", "max-mtu", "min-mtu"} {
 		if _, has := tree[key]; has && key != "max-mtu" && key != "min-mtu" {
