@@ -10,7 +10,8 @@ import (
 // of, apart from what Node.Left says. What the first report does not speak of,
 // as one of an older nmstate, counts for nothing.
 func Compare(before, after state.State) []state.Difference {
-	was, is := reduce(before), reduce(after)
+	was := reduce(before, nil)
+	is := reduce(after, was)
 	tree := is.state.Tree()
 	for _, one := range objects(tree["interfaces"]) {
 		if known, there := was.state.Interface(text(one["name"])); there {

@@ -84,7 +84,7 @@ func newNode(r Report) (*node, error) {
 	}
 	// A host name with its domain is too much for a lab.
 	short, _, _ := strings.Cut(strings.ToLower(name), ".")
-	n := &node{name: short, kept: reduce(r.State)}
+	n := &node{name: short, kept: reduce(r.State, nil)}
 	if len(r.State.Interfaces()) == 0 {
 		return nil, fmt.Errorf("%s: the report has no interfaces", name)
 	}

@@ -133,14 +133,15 @@ func TestOnlyWhatTheListDoesNotSayIsADifference(t *testing.T) {
 	_, reports := mustPlan(t, "testdata/pods.json")
 	before := reports[0].State
 	for name, tt := range map[string]struct{ from, to, want string }{
-		"nothing":                   {"", "", ""},
-		"an MTU":                    {`"mtu":1500`, `"mtu":1400`, "interfaces[eth0].mtu: is 1400, should be 1500"},
-		"an address that is static": {"172.18.7.7", "172.18.7.8", "interfaces[eth0].ipv4.address[172.18.7.7/16].ip: 172.18.7.7 is missing"},
-		"another lease":             {"172.18.0.3", "172.18.0.4", ""},
-		"a pod's veth":              {"veth1a2b3c4d", "vethffffffff", ""},
-		"what the file leaves out":  {`"mtu":1500`, `"mtu":1500,"wait-ip":"any"`, ""},
-		"a port":                    {`{"name":"eth1"}`, `{"name":"eth9"}`, "interfaces[br1].bridge.port[eth1].name: eth1 is missing"},
-		"a gateway":                 {`"172.18.0.1","next-hop-int`, `"172.18.0.9","next-hop-int`, "routes.running[0.0.0.0/0 via 172.18.0.1 dev eth0]: 0.0.0.0/0 via 172.18.0.1 dev eth0 is missing"},
+		"nothing":                        {"", "", ""},
+		"an MTU":                         {`"mtu":1500`, `"mtu":1400`, "interfaces[eth0].mtu: is 1400, should be 1500"},
+		"an address that is static":      {"172.18.7.7", "172.18.7.8", "interfaces[eth0].ipv4.address[172.18.7.7/16].ip: 172.18.7.7 is missing"},
+		"another lease":                  {"172.18.0.3", "172.18.0.4", ""},
+		"an address that is yet to come": {`{"ip":"fc00:f853:ccd:e793::3","prefix-length":64},`, ``, ""},
+		"a pod's veth":                   {"veth1a2b3c4d", "vethffffffff", ""},
+		"what the file leaves out":       {`"mtu":1500`, `"mtu":1500,"wait-ip":"any"`, ""},
+		"a port":                         {`{"name":"eth1"}`, `{"name":"eth9"}`, "interfaces[br1].bridge.port[eth1].name: eth1 is missing"},
+		"a gateway":                      {`"172.18.0.1","next-hop-int`, `"172.18.0.9","next-hop-int`, "routes.running[0.0.0.0/0 via 172.18.0.1 dev eth0]: 0.0.0.0/0 via 172.18.0.1 dev eth0 is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := strings.ReplaceAll(string(before.JSON()), tt.from, tt.to)

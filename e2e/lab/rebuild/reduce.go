@@ -37,10 +37,15 @@ type reduced struct {
 	nics []string
 	// leases are addresses that a gateway gave, by interface.
 	leases map[string][]string
+	// waits are interfaces and families that wait for an address; those of another
+	// report where this one is compared with it, since addresses come in their time.
+	waits map[string]bool
+	like  *reduced
 }
 
-func reduce(report state.State) *reduced {
-	r := &reduced{leases: map[string][]string{}}
+// reduce is for a report by itself, or for one that is compared with another.
+func reduce(report state.State, like *reduced) *reduced {
+	r := &reduced{leases: map[string][]string{}, waits: map[string]bool{}, like: like}
 	tree := map[string]any{}
 	gone := map[string]bool{}
 	var kept []any
@@ -158,7 +163,12 @@ func (r *reduced) inter(report state.State, one state.Interface) map[string]any 
 		if ip["address"] != nil {
 			ip["address"] = r.static(report, one, family, objects(ip["address"]))
 		}
-		if one.Dynamic(family) && len(r.leases[one.Name]) == before {
+		key := one.Name + " " + string(family)
+		r.waits[key] = one.Dynamic(family) && len(r.leases[one.Name]) == before
+		if r.like != nil {
+			r.waits[key] = r.like.waits[key]
+		}
+		if r.waits[key] {
 			r.left.add(string(family)+" waits for an address that nobody gives, and the boot would wait with it", one.Name)
 			waitsNot(ip, family)
 		}
