@@ -107,7 +107,7 @@ again.`,
 	}
 	o.addFlags(cmd)
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
-	cmd.AddCommand(backend.ChildCommand(), stateCommand())
+	cmd.AddCommand(backend.ChildCommand(), stateCommand(), profilesCommand())
 	return cmd
 }
 

@@ -15,17 +15,17 @@ type LinkSpec struct {
 	// Type is nmstate's word for it, one of linkTypes.
 	Type string `yaml:"type" json:"type"`
 	// Ports of a bond, a linux-bridge or a vrf.
-	Ports []string `yaml:"ports" json:"ports,omitempty"`
+	Ports []string `yaml:"ports,omitempty" json:"ports,omitempty"`
 	// Base of a vlan, a vxlan, a mac-vlan or an ipvlan.
-	Base string `yaml:"base" json:"base,omitempty"`
+	Base string `yaml:"base,omitempty" json:"base,omitempty"`
 	// ID of a vlan or a vxlan, and the routing table of a vrf.
-	ID int `yaml:"id" json:"id,omitempty"`
+	ID int `yaml:"id,omitempty" json:"id,omitempty"`
 	// Mode of a bond, a mac-vlan or an ipvlan.
-	Mode string `yaml:"mode" json:"mode,omitempty"`
+	Mode string `yaml:"mode,omitempty" json:"mode,omitempty"`
 	// Remote end of a vxlan, an address.
-	Remote string `yaml:"remote" json:"remote,omitempty"`
+	Remote string `yaml:"remote,omitempty" json:"remote,omitempty"`
 	// Peer is the other end of a veth, which the node has as well.
-	Peer string `yaml:"peer" json:"peer,omitempty"`
+	Peer string `yaml:"peer,omitempty" json:"peer,omitempty"`
 }
 
 // linkType is what a type of link has, and what NetworkManager calls it.

@@ -37,33 +37,33 @@ const apiPort = 6443
 type Topology struct {
 	Nodes    []NodeSpec    `yaml:"nodes" json:"nodes"`
 	Switches []SwitchSpec  `yaml:"switches" json:"switches"`
-	Services []ServiceSpec `yaml:"services" json:"services,omitempty"`
+	Services []ServiceSpec `yaml:"services,omitempty" json:"services,omitempty"`
 }
 
 // NodeSpec is one node, or Count nodes named name1, name2 and so on, whose static
 // addresses count up. After ParseTopology, Count is always 0.
 type NodeSpec struct {
 	Name  string    `yaml:"name" json:"name"`
-	Count int       `yaml:"count" json:"count,omitempty"`
+	Count int       `yaml:"count,omitempty" json:"count,omitempty"`
 	NICs  []NICSpec `yaml:"nics" json:"nics"`
 	// Links and Profiles are what is on the node before any policy. Profiles are
 	// keyfiles of an administrator by file name, as they are.
-	Links    []LinkSpec        `yaml:"links" json:"links,omitempty"`
-	Profiles map[string]string `yaml:"profiles" json:"profiles,omitempty"`
+	Links    []LinkSpec        `yaml:"links,omitempty" json:"links,omitempty"`
+	Profiles map[string]string `yaml:"profiles,omitempty" json:"profiles,omitempty"`
 	// NM is "1.42", "1.52" or "host"; empty is what the lab has.
-	NM string `yaml:"networkManager" json:"networkManager,omitempty"`
+	NM string `yaml:"networkManager,omitempty" json:"networkManager,omitempty"`
 }
 
 // NICSpec is one network card of a node. The first one of a node is its way to
 // the API server, unless a link has the address for that.
 type NICSpec struct {
 	Name   string `yaml:"name" json:"name"`
-	Switch string `yaml:"switch" json:"switch"`
+	Switch string `yaml:"switch,omitempty" json:"switch"`
 	// Address is a CIDR, "dhcp", or "none" (default: no profile, link up).
-	Address string `yaml:"address" json:"address,omitempty"`
+	Address string `yaml:"address,omitempty" json:"address,omitempty"`
 	// Address6 is a CIDR, "auto" (router advertisements, default where the switch
 	// sends them), or "none".
-	Address6 string `yaml:"address6" json:"address6,omitempty"`
+	Address6 string `yaml:"address6,omitempty" json:"address6,omitempty"`
 }
 
 // SwitchSpec is an Ethernet segment with a gateway on it.
@@ -71,19 +71,19 @@ type SwitchSpec struct {
 	Name string `yaml:"name" json:"name"`
 	// Gateway and Gateway6 are the gateway's addresses with prefix length.
 	Gateway  string     `yaml:"gateway" json:"gateway"`
-	Gateway6 string     `yaml:"gateway6" json:"gateway6,omitempty"`
-	DHCP     *DHCPSpec  `yaml:"dhcp" json:"dhcp,omitempty"`
-	DNS      bool       `yaml:"dns" json:"dns,omitempty"`
-	RA       bool       `yaml:"routerAdvertisements" json:"routerAdvertisements,omitempty"`
-	Peers    []PeerSpec `yaml:"peers" json:"peers,omitempty"`
+	Gateway6 string     `yaml:"gateway6,omitempty" json:"gateway6,omitempty"`
+	DHCP     *DHCPSpec  `yaml:"dhcp,omitempty" json:"dhcp,omitempty"`
+	DNS      bool       `yaml:"dns,omitempty" json:"dns,omitempty"`
+	RA       bool       `yaml:"routerAdvertisements,omitempty" json:"routerAdvertisements,omitempty"`
+	Peers    []PeerSpec `yaml:"peers,omitempty" json:"peers,omitempty"`
 	// LLDP makes the switch announce itself to every NIC in it.
-	LLDP *LLDPSpec `yaml:"lldp" json:"lldp,omitempty"`
+	LLDP *LLDPSpec `yaml:"lldp,omitempty" json:"lldp,omitempty"`
 	// Over makes it a VLAN of another switch. No NIC is in it: a vlan on a node
 	// leads to it.
-	Over string `yaml:"over" json:"over,omitempty"`
-	VLAN int    `yaml:"vlan" json:"vlan,omitempty"`
+	Over string `yaml:"over,omitempty" json:"over,omitempty"`
+	VLAN int    `yaml:"vlan,omitempty" json:"vlan,omitempty"`
 	// LACP makes one aggregate (802.3ad) of all NICs that a node has in it.
-	LACP bool `yaml:"lacp" json:"lacp,omitempty"`
+	LACP bool `yaml:"lacp,omitempty" json:"lacp,omitempty"`
 }
 
 // LLDPSpec is what a switch says of itself on each of its ports (IEEE 802.1AB).
@@ -92,9 +92,9 @@ type LLDPSpec struct {
 	// ChassisID is a MAC address. Switches with the same one are one chassis.
 	ChassisID string `yaml:"chassisID" json:"chassisID"`
 	// SystemName may be empty: then none is announced.
-	SystemName string `yaml:"systemName" json:"systemName,omitempty"`
+	SystemName string `yaml:"systemName,omitempty" json:"systemName,omitempty"`
 	// VLANs are announced with their names, vlan100 and so on.
-	VLANs []int `yaml:"vlans" json:"vlans,omitempty"`
+	VLANs []int `yaml:"vlans,omitempty" json:"vlans,omitempty"`
 }
 
 // DHCPSpec is the range that the gateway leases, both ends included.

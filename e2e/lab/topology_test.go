@@ -122,7 +122,7 @@ func TestTopologyMistakes(t *testing.T) {
 			"switches:", "  profiles: {office.conf: \"\", eth0.nmconnection: \"\", a.nmconnection: \"[ipv4]\"}\nswitches:",
 			[]string{
 				"nodes[0].profiles[a.nmconnection]: has no section [connection]",
-				"nodes[0].profiles[eth0.nmconnection]: eth0 has this name already; its profile is made from the topology",
+				"nodes[0].profiles[eth0.nmconnection]: has no section [connection]",
 				"nodes[0].profiles[office.conf]: a profile is a file whose name ends with .nmconnection",
 			}},
 		"a VLAN of a switch has one, and no ports": {

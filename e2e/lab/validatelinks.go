@@ -34,7 +34,7 @@ func (c *check) links(t *Topology, path string, n NodeSpec, used map[netip.Addr]
 		c.linkAddresses(t, at, n.Name, l, used)
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Profiles)) {
-		c.profile(path+".profiles["+name+"]", name, n.Profiles[name], there)
+		c.profile(path+".profiles["+name+"]", name, n.Profiles[name])
 	}
 	if !n.way().addressed() {
 		c.failf(path+".nics[0].address", "the first NIC carries the API server: give it an address or dhcp, or give one to a link that leads to a switch")
@@ -114,14 +114,13 @@ func (c *check) linkAddresses(t *Topology, path, node string, l LinkSpec, used m
 	c.addressAlone(path+".address6", l.Address6, 6, node+" "+l.Name, used)
 }
 
-// profile checks an administrator's own profile.
-func (c *check) profile(path, name, text string, there []string) {
+// profile checks an administrator's own profile. One called after a NIC or a link
+// takes the place of that which the lab makes.
+func (c *check) profile(path, name, text string) {
 	shape := regexp.MustCompile(`^[A-Za-z0-9][-_.A-Za-z0-9]*\.nmconnection$`)
-	switch base := strings.TrimSuffix(name, ".nmconnection"); {
+	switch {
 	case !shape.MatchString(name):
 		c.failf(path, "a profile is a file whose name ends with .nmconnection")
-	case slices.Contains(there, base):
-		c.failf(path, "%s has this name already; its profile is made from the topology", base)
 	case !regexp.MustCompile(`(?m)^\[connection\]\s*$`).MatchString(text):
 		c.failf(path, "has no section [connection]")
 	}

@@ -75,7 +75,7 @@ func available() error {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	if bin = os.Getenv("NMSTATE_BIN"); bin == "" {
-		build := exec.CommandContext(ctx, "../../hack/build.sh", "handler", "controllers", "kubectl-nmstate")
+		build := exec.CommandContext(ctx, "../../hack/build.sh", "handler", "controllers", "kubectl-nmstate", "lab")
 		build.Stdout, build.Stderr = GinkgoWriter, GinkgoWriter
 		Expect(build.Run()).To(Succeed(), "building the programs")
 		bin = "../../bin"
@@ -83,7 +83,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	bin, err = filepath.Abs(bin)
 	Expect(err).NotTo(HaveOccurred())
-	for _, program := range []string{"handler", "controllers", "nmstate-revert", "kubectl-nmstate"} {
+	for _, program := range []string{"handler", "controllers", "nmstate-revert", "kubectl-nmstate", "lab"} {
 		Expect(filepath.Join(bin, program)).To(BeAnExistingFile())
 	}
 }, NodeTimeout(15*time.Minute))

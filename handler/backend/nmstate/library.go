@@ -15,6 +15,9 @@ func retrieve() (string, error) { return library.New().RetrieveNetState() }
 // validate checks a state as an apply does before it changes anything.
 func validate(desired, current string) error { return library.New().ValidateNetState(desired, current) }
 
+// generate makes the files of a state; it reads no node and changes none.
+func generate(wanted string) (string, error) { return library.New().GenerateConfiguration(wanted) }
+
 // applyUncommitted is a trial: its profiles are in /run, and go with the
 // checkpoint or with the power.
 func applyUncommitted(desired string, rollbackAfter time.Duration, logs io.Writer) error {

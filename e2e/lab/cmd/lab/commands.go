@@ -43,7 +43,7 @@ ip; NetworkManager comes from a cached Debian root or from the machine.`,
 	root.PersistentFlags().StringVar(&w.root, "root", lab.DefaultRoot, "folder that keeps the state of all labs")
 	root.AddCommand(newUp(w), newDown(w), newStatus(w), newExec(w), newKernel(w), newLogs(w),
 		newUnit(w, "nm", "NetworkManager", (*lab.Node).NM), newUnit(w, "handler", "the handler", (*lab.Node).Handler),
-		newLink(w), newReboot(w), newPower(w), newAPI(w), newGateway(w), newGraph(w))
+		newLink(w), newReboot(w), newPower(w), newAPI(w), newGateway(w), newGraph(w), newFromNNS(w))
 	return root
 }
 

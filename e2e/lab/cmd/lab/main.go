@@ -20,7 +20,8 @@ import (
 // version is stamped by the linker.
 var version = "devel"
 
-// Exit codes: what the machine lacks is told apart from what went wrong.
+// Exit codes: what the machine lacks, and a file that is no report (lab from-nns),
+// are told apart from what went wrong.
 const (
 	exitFailed      = 1
 	exitUnavailable = 2
@@ -62,8 +63,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	}
 	fmt.Fprintln(os.Stderr, "lab:", err)
-	missing := &lab.UnavailableError{}
-	if errors.As(err, &missing) {
+	missing, bad := &lab.UnavailableError{}, &noReportError{}
+	if errors.As(err, &missing) || errors.As(err, &bad) {
 		return exitUnavailable
 	}
 	return exitFailed
