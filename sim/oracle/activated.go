@@ -20,8 +20,8 @@ func (activated) Name() string { return "activated" }
 func (activated) Observe(f *Facts, e Event) error {
 	what, is := e.What.(CheckpointEnded)
 	t := f.Node(e.Node).Trial
-	if !is || what.How != Committed || what.Owner == "" || t == nil || t.Checkpoint != what.ID || t.Entry == nil {
-		return nil
+	if !is || what.How != Committed || what.Owner == "" || t == nil || t.Checkpoint != what.ID || t.Entry == nil || !f.Calm(e.Node, t.Made, Moves) {
+		return nil // What somebody lets go in the meantime is told afterwards.
 	}
 	for _, name := range f.letGo(e.Node, parsed(t.Entry.Change)) {
 		return fmt.Errorf("%s was committed, which wants %s up, and NetworkManager has it disconnected", t.Checkpoint, name)

@@ -286,6 +286,12 @@ func TestActivated(t *testing.T) {
 			s.hosts["n1"].gone = []string{"eth2"}
 			s.end("n1", Committed)
 		}},
+		"somebody lets it go as it is committed": {play: func(s *stage) {
+			s.try("n1", change())
+			s.tell("n1", Fault{Kind: "device-disconnected"})
+			s.hosts["n1"].gone = []string{"eth1"}
+			s.end("n1", Committed)
+		}},
 		"it is taken back": {play: func(s *stage) {
 			s.try("n1", change())
 			s.hosts["n1"].gone = []string{"eth1"}
