@@ -136,6 +136,7 @@ func TestOnlyWhatTheListDoesNotSayIsADifference(t *testing.T) {
 		"nothing":                        {"", "", ""},
 		"an MTU":                         {`"mtu":1500`, `"mtu":1400`, "interfaces[eth0].mtu: is 1400, should be 1500"},
 		"an address that is static":      {"172.18.7.7", "172.18.7.8", "interfaces[eth0].ipv4.address[172.18.7.7/16].ip: 172.18.7.7 is missing"},
+		"a NIC that went down":           {`"mtu":1500,"name":"eth0","state":"up"`, `"mtu":1500,"name":"eth0","state":"down"`, "interfaces[eth0].state: is down, should be up"},
 		"another lease":                  {"172.18.0.3", "172.18.0.4", ""},
 		"an address that is yet to come": {`{"ip":"fc00:f853:ccd:e793::3","prefix-length":64},`, ``, ""},
 		"a pod's veth":                   {"veth1a2b3c4d", "vethffffffff", ""},

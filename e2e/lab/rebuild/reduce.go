@@ -120,7 +120,7 @@ const (
 
 // inter is what is rebuilt of an interface.
 func (r *reduced) inter(report state.State, one state.Interface) map[string]any {
-	if !one.WantedUp() { // A NIC: nothing is said of a profile.
+	if r.isDown(one) { // A NIC: nothing is said of a profile.
 		r.left.add("it is down, so there is only the NIC", one.Name)
 		return map[string]any{"name": one.Name, "type": "ethernet", "state": one.State}
 	}
@@ -174,6 +174,14 @@ func (r *reduced) inter(report state.State, one state.Interface) map[string]any 
 		}
 	}
 	return tree
+}
+
+func (r *reduced) isDown(one state.Interface) bool {
+	if r.like != nil {
+		other, there := r.like.state.Interface(one.Name)
+		return there && !other.WantedUp()
+	}
+	return !one.WantedUp()
 }
 
 // waitsNot takes out of an address family that it is automatic.
