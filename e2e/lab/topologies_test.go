@@ -101,6 +101,10 @@ func wantAsSaid(t *testing.T, n *Node) {
 		_, err := n.Exec(t.Context(), "ping", "-c", "1", "-W", "5", n.Gateway())
 		return err
 	})
+	for _, nic := range n.spec.NICs {
+		hasLease(t, n, nic, "-4", nic.Address == "dhcp")
+		hasLease(t, n, nic, "-6", nic.Address6 == "auto")
+	}
 	var links []struct {
 		Name   string `json:"ifname"`
 		Master string `json:"master"`
@@ -148,6 +152,21 @@ func wantAsSaid(t *testing.T, n *Node) {
 		}
 		want(l.NICSpec, more...)
 	}
+}
+
+// hasLease waits for an address that a gateway gives: how the node was is to have it.
+func hasLease(t *testing.T, n *Node, nic NICSpec, family string, asks bool) {
+	t.Helper()
+	if !asks {
+		return
+	}
+	eventually(t, n.Name+" "+nic.Name, func() error {
+		found, err := n.Exec(t.Context(), "ip", family, "address", "show", "dev", nic.Name, "scope", "global", "dynamic")
+		if err == nil && strings.TrimSpace(string(found)) == "" {
+			err = fmt.Errorf("no address with ip %s", family)
+		}
+		return err
+	})
 }
 
 // What carries the API server is told from the topology, since faults, watches
