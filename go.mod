@@ -1,9 +1,10 @@
 module github.com/nmstate/kubernetes-nmstate
 
-go 1.26.0
+go 1.26.5
 
 require (
 	github.com/aymanbagabas/go-udiff v0.4.1
+	github.com/d2lang/dagro v0.2.1
 	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/fatih/color v1.19.0
 	github.com/fsnotify/fsnotify v1.10.1

@@ -76,6 +76,13 @@ var table = []row{
 		pure:  true,
 	},
 	{
+		why:   "a drawing is pure: a graph goes in, text comes out",
+		of:    []string{"graph"},
+		only:  []string{"std", "github.com/d2lang/dagro"},
+		never: impure,
+		pure:  true,
+	},
+	{
 		why:    "only the edges of the product touch the machine",
 		of:     []string{"..."},
 		except: append([]string{"handler", "controllers", "plugin"}, edges...),
