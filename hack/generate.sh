@@ -1,6 +1,7 @@
 #!/bin/bash
-# Generates the deep copies of the API types and the custom resource
-# definitions. The result is committed; hack/verify.sh checks that it is current.
+# Generates the deep copies of the API types, the custom resource definitions,
+# and the tables of what nmstate reads, from the source that rust/Cargo.lock
+# names. The result is committed; hack/verify.sh checks that it is current.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -24,3 +25,17 @@ for crd in deploy/crds/nmstate.io_*.yaml; do
 	sed -i.before "s/^\( *\)format: date-time$/&\n\1pattern: ^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/" "$crd"
 	rm "$crd.before"
 done
+
+if command -v cargo >/dev/null; then
+	manifest=$(cargo metadata --locked --format-version 1 --manifest-path rust/Cargo.toml |
+		grep -o '"manifest_path":"[^"]*/nmstate-[0-9.]*/Cargo.toml"' | cut -d '"' -f 4)
+	tables=handler/state/zz_generated.nmstate.go
+	cargo run --quiet --locked --manifest-path rust/Cargo.toml -p nmstate-schema \
+		--target-dir "${XDG_CACHE_HOME:-$HOME/.cache}/kubernetes-nmstate/schema" -- "$(dirname "$manifest")" >"$tables.new"
+	gofmt "$tables.new" >"$tables"
+	rm "$tables.new"
+elif [ "${NMSTATE_STRICT:-}" = 1 ]; then
+	hack/need.sh cargo
+else
+	echo "generate: nmstate's tables stay as they are: no cargo" >&2
+fi

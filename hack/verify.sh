@@ -19,12 +19,12 @@ hack/need.sh go
 say "generated code"
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
-mkdir "$before/deploy"
-cp -R api "$before/"
-cp -R deploy/crds "$before/deploy/"
+generated=(api deploy/crds handler/state/zz_generated.nmstate.go)
+mkdir -p "$before/deploy" "$before/handler/state"
+for one in "${generated[@]}"; do cp -R "$one" "$before/$one"; done
 hack/generate.sh
-for folder in api deploy/crds; do
-	diff -ru "$before/$folder" "$folder" || wrong "$folder was out of date; it is generated now: commit it"
+for one in "${generated[@]}"; do
+	diff -ru "$before/$one" "$one" || wrong "$one was out of date; it is generated now: commit it"
 done
 
 say "format"

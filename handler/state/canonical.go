@@ -1,6 +1,6 @@
 package state
 
-import "strings"
+import "maps"
 
 // Canonical is a desired state in the one form in which policies are merged,
 // kept, applied and compared. Two documents that ask for the same have the same
@@ -17,14 +17,7 @@ func Canonical(s State) State {
 		return State{}
 	}
 	tree := copiedObject(s.tree)
-	if columns := object(tree["ovs-db"]); columns != nil {
-		for column, values := range columns {
-			if values == nil { // As if it were not named.
-				delete(columns, column)
-			}
-		}
-	}
-	withoutNulls(tree)
+	dropNulls(tree)
 	speller{canonical: true}.keyed(vocabulary.state, tree)
 	return State{tree: tree}
 }
@@ -39,8 +32,16 @@ func Typed(s State) State {
 	return State{tree: tree}
 }
 
-// withoutNulls knows of ovs-db that nmstate reads a column that is null as an
-// empty one: that of an interface or a bond, since the node's are gone by now.
+// dropNulls leaves out of a document what is null, but for keys of Open vSwitch's
+// database. A column of the node that is null is one that is not named.
+func dropNulls(tree map[string]any) {
+	columns := object(tree["ovs-db"])
+	maps.DeleteFunc(columns, func(_ string, keys any) bool { return keys == nil })
+	withoutNulls(tree)
+}
+
+// withoutNulls knows that nmstate reads a column of an interface or a bond that is
+// null as an empty one.
 func withoutNulls(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -92,7 +93,7 @@ func (w speller) value(s *schema, value any) any {
 		if is, ok := truth(value); ok && isText(value) && w.canonical {
 			return is
 		}
-	case aWhole, aNumber, aSigned:
+	case aWhole, aNumber:
 		if number, ok := whole(value); ok && isText(value) {
 			return copied(number)
 		}
@@ -100,8 +101,8 @@ func (w speller) value(s *schema, value any) any {
 		if is, ok := truth(value); ok && (w.canonical || isText(value)) {
 			return is
 		}
-	case aWord, aChoice, aNetwork, aMAC:
-		if w.canonical && isScalar(value) {
+	case aText, aWord, aChoice, aNetwork, aMAC:
+		if w.canonical && isScalar(value) && (s.kind != aText || isText(value)) {
 			return s.word(text(value))
 		}
 	}
@@ -114,7 +115,7 @@ func (s *schema) word(written string) string {
 	case aNetwork:
 		return normalPrefix(written)
 	case aMAC:
-		return strings.ReplaceAll(written, "-", ":")
+		return colons(written)
 	}
 	if first, is := s.first[written]; is {
 		return first

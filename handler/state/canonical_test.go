@@ -40,6 +40,10 @@ func TestTheCanonicalFormIsOneForAllSpellings(t *testing.T) {
 			want:      `{"interfaces":[{"ethtool":{"feature":{"rx-gro":true,"tx-tcp-segmentation":false}},"name":"e"}]}`,
 			spellings: `[{"interfaces":[{"name":"e","ethtool":{"feature":{"gro":"true","tso":false}}}]}]`,
 		},
+		"a word of nmstate's where any text may stand": {
+			want:      `{"interfaces":[{"ipv4":{"dhcp-client-id":"iaid+duid"},"ipv6":{"addr-gen-mode":"eui64","dhcp-duid":"00:01"},"name":"e"}]}`,
+			spellings: `[{"interfaces":[{"name":"e","ipv4":{"dhcp-client-id":"IAID+DUID"},"ipv6":{"addr-gen-mode":"EUI64","dhcp-duid":"00:01"}}]}]`,
+		},
 		"a key that is said by both of its names": {
 			want:      `{"interfaces":[{"bridge":{"options":{"group-fwd-mask":3}},"name":"b","type":"linux-bridge"}]}`,
 			spellings: `[{"interfaces":[{"name":"b","type":"linux-bridge","bridge":{"options":{"group-fwd-mask":3,"group-forward-mask":3}}}]}]`,

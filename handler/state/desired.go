@@ -176,7 +176,7 @@ func (c *checker) inter(path string, value any) {
 	if name, said := tree["name"]; !said || name == nil || name == "" {
 		c.add(path, "name is missing")
 	}
-	c.check(path+".state", interfaceStates(), tree["state"])
+	c.check(path+".state", c.base["state"], tree["state"])
 	switch tree["state"] {
 	case "absent": // nmstate looks at nothing but these.
 		for _, key := range []string{"name", "type", "identifier", "mac-address", "pci-address"} {

@@ -18,11 +18,11 @@ func (c *checker) scalar(path string, s *schema, value any) {
 			}
 			expected = "text"
 		}
-	case aScalar, aWord:
+	case aWord:
 		if object(value) != nil || list(value) != nil {
 			expected = "one value"
 		}
-	case aWhole, aSigned, aNumber:
+	case aWhole, aNumber:
 		expected = s.number(value)
 	case aSwitch: // That is no object: nmstate takes words for it and no number.
 		if _, ok := truth(value); !ok || !isText(value) && !isBool(value) {
@@ -57,14 +57,13 @@ func (c *checker) scalar(path string, s *schema, value any) {
 // number is what is expected instead of the value; empty if nothing is.
 func (s *schema) number(value any) string {
 	number, ok := whole(value)
-	within := s.bounds()
-	if ok && (s.kind != aNumber || !isText(value)) && within.least <= number && number <= within.most {
+	if ok && (s.kind != aNumber || !isText(value)) && s.within.least <= number && number <= s.within.most {
 		return ""
 	}
-	if within.most == math.MaxInt64 {
+	if s.within.most == math.MaxInt64 {
 		return "a whole number"
 	}
-	return fmt.Sprintf("a whole number from %d to %d", within.least, within.most)
+	return fmt.Sprintf("a whole number from %d to %d", s.within.least, s.within.most)
 }
 
 func (c *checker) address(path string, family Family, value any) {

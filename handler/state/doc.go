@@ -19,8 +19,9 @@
 // Canonical is the one form that a desired document has once it was read: whatever
 // compares, merges or applies documents is given that.
 //
-// Files: schema_*.go are tables of what nmstate accepts, desired.go checks a
-// document against them; missing_*.go compare by meaning, as strictly as
+// Files: zz_generated.nmstate.go is what nmstate's source says that it reads,
+// by_hand.go what that does not say, nmstate.go makes the schema of both, and
+// desired.go checks a document against it; missing_*.go compare by meaning, as strictly as
 // nmstate's own verification; value.go and normal.go hold the spellings that
 // mean the same.
 package state

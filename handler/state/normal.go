@@ -2,6 +2,7 @@ package state
 
 import (
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -35,6 +36,17 @@ func normalAddress(entry map[string]any) string {
 		return ip + "/" + strconv.FormatInt(length, 10)
 	}
 	return ip
+}
+
+// macAddress is one with dashes, of Ethernet or of InfiniBand.
+var macAddress = regexp.MustCompile(`^[0-9A-Fa-f]{2}(-[0-9A-Fa-f]{2}){5,19}$`)
+
+// colons is a MAC address with colons; what is none stays as it is.
+func colons(written string) string {
+	if macAddress.MatchString(written) {
+		return strings.ReplaceAll(written, "-", ":")
+	}
+	return written
 }
 
 func normalMAC(written string) string {
