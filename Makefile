@@ -35,7 +35,7 @@ vmroot: ## Make the kernel, the disk and the QEMU of lab up --vm (5 minutes, onc
 images: ## Build the images of handler and controllers, in docker or podman where one answers (Linux).
 	@hack/images.sh
 
-generate: ## Generate deep copies and deploy/crds from the types in api/, and nmstate's tables from its source.
+generate: ## Generate deep copies, deploy/crds, nmstate's tables and what follows from deploy/.
 	@hack/generate.sh
 
 verify: ## Check that generated code, formatting, go vet, go.mod and Cargo.lock are in order.

@@ -405,7 +405,7 @@ func newPlane(t *testing.T) (*cluster, context.CancelFunc) {
 	if c.api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
-	c.kubeconfig = impersonating(t, plane.Kubeconfig())
+	c.kubeconfig = impersonating(t, plane.Kubeconfig(), serviceAccount)
 	c.apply("../deploy/namespace/namespace.yaml")
 	return c, cancel
 }
@@ -414,7 +414,7 @@ func (c *cluster) runControllers(cancel context.CancelFunc, kubeconfig string) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- run(c.ctx, options{
-			kubeconfig: kubeconfig, elect: true, electNamespace: "nmstate", metricsAddr: "0", healthAddr: "0",
+			kubeconfig: kubeconfig, elect: true, electNamespace: "nmstate", metricsAddr: "0", healthAddr: "0", answerNMStates: true,
 		})
 	}()
 	c.Cleanup(func() {
@@ -425,15 +425,15 @@ func (c *cluster) runControllers(cancel context.CancelFunc, kubeconfig string) {
 	})
 }
 
-// impersonating makes a kubeconfig with the rights of the service account.
-func impersonating(t *testing.T, kubeconfig string) string {
+// impersonating makes a kubeconfig with the rights of a service account.
+func impersonating(t *testing.T, kubeconfig, account string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, user := range config.AuthInfos {
-		user.Impersonate = serviceAccount
+		user.Impersonate = account
 		user.ImpersonateGroups = []string{"system:serviceaccounts", "system:serviceaccounts:nmstate", "system:authenticated"}
 	}
 	path := filepath.Join(t.TempDir(), "kubeconfig")

@@ -73,6 +73,7 @@ type options struct {
 	nodeGrace      time.Duration
 	handlers       string
 	secrets        string
+	answerNMStates bool
 	metricsAddr    string
 	metricsOpen    bool
 	pprofAddr      string
@@ -124,6 +125,7 @@ from one mode to the other at any time: nothing is applied again.`,
 		},
 	}
 	o.addFlags(cmd)
+	cmd.AddCommand(operatorCommand())
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
 	return cmd
 }
@@ -141,6 +143,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.DurationVar(&o.nodeGrace, "node-grace", rollout.DefaultGrace, "how long a node may be without a handler until policies no longer wait for it, and how long one that died in the middle of a change keeps its slot")
 	flags.StringVar(&o.handlers, "handler-namespace", "", "namespace of the handlers' pods, by which a node whose handler died is found; empty: the handlers are no pods")
 	flags.StringVar(&o.secrets, "secrets-namespace", "", "namespace of the Secrets that policies may name; empty: they may name none")
+	flags.BoolVar(&o.answerNMStates, "answer-nmstates", true, "tell NMState objects that nobody installs by them; the operator, which does, turns this off")
 	flags.StringVar(&o.metricsAddr, "metrics-bind-address", "0", "address for metrics, over HTTPS and for callers who may get /metrics; 0 turns it off")
 	flags.BoolVar(&o.metricsOpen, "metrics-open", false, "serve metrics over HTTP and to everybody")
 	flags.StringVar(&o.pprofAddr, "pprof-bind-address", "0", "address for profiles, for everybody who reaches it; 0 turns it off")

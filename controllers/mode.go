@@ -49,8 +49,10 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	if err := plans.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("adding the rollout controller: %w", err)
 	}
-	if err := install.New(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("adding the install controller: %w", err)
+	if o.answerNMStates {
+		if err := install.NewAbsent(mgr.GetClient(), wall).SetupWithManager(mgr); err != nil {
+			return fmt.Errorf("adding the controller of NMState objects: %w", err)
+		}
 	}
 	if err := secrets.New(mgr.GetClient(), o.secrets).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("adding the controller of secrets: %w", err)

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Generates the deep copies of the API types, the custom resource definitions,
+# what follows from deploy/ (hack/manifests),
 # and the tables of what nmstate reads, from the source that rust/Cargo.lock
 # names. The result is committed; hack/verify.sh checks that it is current.
 set -euo pipefail
@@ -25,6 +26,8 @@ for crd in deploy/crds/nmstate.io_*.yaml; do
 	sed -i.before "s/^\( *\)format: date-time$/&\n\1pattern: ^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/" "$crd"
 	rm "$crd.before"
 done
+
+CGO_ENABLED=0 go run ./hack/manifests/cmd/manifests
 
 if command -v cargo >/dev/null; then
 	manifest=$(cargo metadata --locked --format-version 1 --manifest-path rust/Cargo.toml |

@@ -19,8 +19,8 @@ hack/need.sh go
 say "generated code"
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
-generated=(api deploy/crds handler/state/zz_generated.nmstate.go)
-mkdir -p "$before/deploy" "$before/handler/state"
+generated=(api deploy/crds handler/state/zz_generated.nmstate.go deploy/operator controllers/install/manifests)
+mkdir -p "$before"/{deploy,handler/state,controllers/install}
 for one in "${generated[@]}"; do cp -R "$one" "$before/$one"; done
 hack/generate.sh
 for one in "${generated[@]}"; do

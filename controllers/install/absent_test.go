@@ -32,7 +32,7 @@ func TestAnNMStateIsAnsweredOnceForEachGeneration(t *testing.T) {
 			return c.SubResource(name).Patch(ctx, object, patch, options...)
 		}}).Build()
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	r := New(api, clock)
+	r := NewAbsent(api, clock)
 	key := client.ObjectKeyFromObject(object)
 	step := func(want int) {
 		t.Helper()
@@ -51,7 +51,7 @@ func TestAnNMStateIsAnsweredOnceForEachGeneration(t *testing.T) {
 	}
 	degraded := object.Status.Conditions[2]
 	if degraded.Type != v1.PolicyDegraded || degraded.Status != metav1.ConditionTrue || degraded.Reason != "NotSupported" ||
-		!strings.Contains(degraded.Message, "kubectl apply -k deploy") {
+		!strings.Contains(degraded.Message, "kubectl apply -k deploy/operator") {
 		t.Errorf("Degraded: %+v", degraded)
 	}
 
