@@ -2,6 +2,7 @@ package install
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -136,8 +137,7 @@ func tell(pod corev1.PodSpec) []string {
 	metrics := "no port metrics"
 	for _, port := range container.Ports {
 		if port.Name == "metrics" {
-			raw, _ := json.Marshal(port.ContainerPort)
-			metrics = "port metrics " + string(raw)
+			metrics = fmt.Sprint("port metrics ", port.ContainerPort)
 		}
 	}
 	var selected, tolerated, demanded []string
