@@ -88,42 +88,8 @@ func lay(g Graph, s spacing) (layout, error) {
 	}
 	whole, _ := d.Graph().(dagro.Attrs)
 	laid.width, laid.height = number64(whole["width"]), number64(whole["height"])
-	laid.turn()
+	laid.turn(g)
 	return laid, nil
-}
-
-// turn turns the layout upside down if that brings more of it into the caller's order:
-// the library has no opinion on that.
-func (l *layout) turn() {
-	above, below := 0, 0
-	for i, a := range l.nodes {
-		for _, b := range l.nodes[:i] {
-			switch {
-			case a.x != b.x:
-			case a.y < b.y:
-				above++
-			case a.y > b.y:
-				below++
-			}
-		}
-	}
-	if above <= below {
-		return
-	}
-	for i := range l.nodes {
-		l.nodes[i].y = l.height - l.nodes[i].y
-	}
-	for i := range l.groups {
-		l.groups[i].y = l.height - l.groups[i].y
-	}
-	for _, edge := range l.edges {
-		for i := range edge.points {
-			edge.points[i].Y = l.height - edge.points[i].Y
-		}
-	}
-	for i := range l.edges {
-		l.edges[i].label.y = l.height - l.edges[i].label.y
-	}
 }
 
 func boxOf(attrs any) box {

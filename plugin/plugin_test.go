@@ -124,6 +124,12 @@ func TestExitCodes(t *testing.T) {
 		"what a node lacks, for a script":           {reported, "diff node1 -o json", 1, `"desired": "1400"`, ""},
 		"a node that lacks nothing":                 {drifted, "diff node1", 0, "", ""},
 		"what a node lacks that there is not":       {nil, "diff node1", 2, "", "reading the state of node node1"},
+		"a picture of a node":                       {reported, "graph node1", 0, "│ ethernet mtu 9000 │", ""},
+		"a picture for a browser":                   {reported, "graph node1 -o svg", 0, "<svg ", ""},
+		"a picture for Markdown":                    {reported, "graph node1 -o mermaid", 0, "flowchart LR", ""},
+		"a picture for Graphviz":                    {reported, "graph node1 -o dot", 0, "rankdir=LR", ""},
+		"a picture of a kind that there is not":     {reported, "graph node1 -o png", 2, "", "there are text, svg, mermaid, dot"},
+		"a picture of a node that there is not":     {reported, "graph node2", 1, "", "reading the state of node node2"},
 		"names of policies are completed":           {available, "__complete status m", 0, "mtu\n", ""},
 		"the version is that of the other programs": {nil, "--version", 0, "kubectl-nmstate version devel\n", ""},
 	}
