@@ -210,6 +210,44 @@ func (s *NodeNetworkState) SaysNotManaged() bool {
 	})
 }
 
+// HistoryLimit is how many transactions a node remembers.
+const HistoryLimit = 10
+
+// PastTransaction is a transaction of a node that has ended, in short.
+type PastTransaction struct {
+	// Ended is when it ended.
+	Ended metav1.Time `json:"ended"`
+	// Since is when it began; of several attempts, the first one.
+	// +optional
+	Since metav1.Time `json:"since,omitempty,omitzero"`
+	// Policy that was changed, and its generation; empty where the desired state was
+	// written by hand, a policy went, or drift was put right.
+	// +optional
+	Policy string `json:"policy,omitempty"`
+	// +optional
+	PolicyGeneration int64 `json:"policyGeneration,omitempty"`
+	// Removed are policies that went.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Removed []string `json:"removed,omitempty"`
+	// Corrected is what had drifted and was to be put right.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Corrected []string `json:"corrected,omitempty"`
+	// Result is how it ended.
+	// +kubebuilder:validation:Enum=Committed;Refused;RolledBack;RollbackIncomplete;Superseded
+	Result TransactionResult `json:"result"`
+	// Message is the failure in one line, shortened.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message,omitempty"`
+	// Attempts that came to the same, one after the other; absent for one.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
+}
+
 // Capabilities are what a node's kernel can do.
 type Capabilities struct {
 	// LinkTypes are the types of interfaces that the kernel can make, as nmstate
@@ -278,6 +316,11 @@ type NodeNetworkStateStatus struct {
 	// Transaction that runs, or ran last. A quick one is told when it has ended.
 	// +optional
 	Transaction *Transaction `json:"transaction,omitempty"`
+	// History are the last ten transactions that have ended, the newest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	History []PastTransaction `json:"history,omitempty"`
 	// Drift is what is not as it was brought to, at most 100 leaves.
 	// +optional
 	// +listType=atomic

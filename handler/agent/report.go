@@ -205,7 +205,7 @@ func policyInterfaces(nns *v1.NodeNetworkState) []string {
 // describe says what was enforced, and how the last transaction ended.
 func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) {
 	last := a.record.Last
-	status.Transaction = a.transaction(status.Transaction)
+	status.Transaction, status.History = a.transaction(status.Transaction), slices.Clone(a.record.History)
 	hash := a.hashOf(nns.Spec.DesiredState)
 	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil
 	if committed := a.record.Committed; committed != nil {

@@ -125,6 +125,7 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	if outcome.Result != v1.TransactionCommitted {
 		a.shown = nil // What was read back is not there any more.
 	}
+	a.record.History = remembered(a.record.History, a.past(outcome))
 	if len(a.entry.Correction) > 0 {
 		a.corrected(outcome)
 	} else {

@@ -111,6 +111,9 @@ type Record struct {
 	Committed *Committed `json:"committed,omitempty"`
 	// Last is the last transaction as it is to be reported.
 	Last *v1.Transaction `json:"last,omitempty"`
+	// History are the last transactions that ended, the newest first, as they are to be
+	// reported.
+	History []v1.PastTransaction `json:"history,omitempty"`
 	// Targets are those of the transaction that Last tells of, if it failed: they are
 	// held against its next attempt too.
 	Targets map[string]guard.Before `json:"targets,omitempty"`
