@@ -19,8 +19,8 @@ hack/need.sh go
 say "generated code"
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
-generated=(api deploy/crds handler/state/zz_generated.nmstate.go deploy/operator controllers/install/manifests)
-mkdir -p "$before"/{deploy,handler/state,controllers/install}
+generated=(api deploy/crds handler/state/zz_generated.nmstate.go deploy/operator controllers/install/manifests charts/kubernetes-nmstate)
+mkdir -p "$before"/{deploy,handler/state,controllers/install,charts}
 for one in "${generated[@]}"; do cp -R "$one" "$before/$one"; done
 hack/generate.sh
 for one in "${generated[@]}"; do
@@ -42,7 +42,7 @@ CGO_ENABLED=0 go run ./hack/typecheck darwin || wrong "it does not compile for a
 say "the plugin compiles for Windows"
 CGO_ENABLED=0 go run ./hack/typecheck windows ./plugin/... || wrong "the plugin does not compile for Windows"
 
-for module in . hack/tools hack/kube; do
+for module in . hack/tools hack/kube hack/release; do
 	say "go.mod of $module"
 	go -C "$module" mod tidy -diff || wrong "$module/go.mod: run go mod tidy there"
 	go -C "$module" mod verify >/dev/null || wrong "$module: a module in the cache is not what go.sum says"

@@ -3,6 +3,7 @@ package manifests
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -21,6 +22,7 @@ const header = "# Made from deploy/ by make generate: do not edit.\n"
 func Files(root string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	var all []*unstructured.Unstructured
+	var each [][]*unstructured.Unstructured
 	for _, mode := range modes {
 		objects, err := operands(filepath.Join(root, "deploy", "overlays", mode))
 		if err != nil {
@@ -29,8 +31,13 @@ func Files(root string) (map[string][]byte, error) {
 		if files["controllers/install/manifests/"+mode+".yaml"], err = encode(objects); err != nil {
 			return nil, err
 		}
-		all = append(all, objects...)
+		all, each = append(all, objects...), append(each, objects)
 	}
+	charted, err := chartFiles(root, each[0], each[1])
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, charted)
 	rights, err := rightsToInstall(all)
 	if err != nil {
 		return nil, err
