@@ -10,7 +10,7 @@ func Makes(desired State) (names map[string]bool, functions bool) {
 		if one.IsAbsent() {
 			continue
 		}
-		functions = functions || makesFunctions(one)
+		functions = functions || one.MakesVirtualFunctions()
 		if one.Type != "" && !strings.EqualFold(one.Type, "ethernet") {
 			names[one.Name] = true
 		}

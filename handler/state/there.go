@@ -29,7 +29,7 @@ func Unknown(wanted, current State) []Reference {
 	there := names(current)
 	peers := map[string]bool{}
 	for _, one := range all {
-		if makesFunctions(one) {
+		if one.MakesVirtualFunctions() {
 			return nil
 		}
 		peers[one.Peer()] = true
@@ -109,8 +109,9 @@ func isMade(i Interface) bool {
 	return true
 }
 
-// makesFunctions tells of virtual functions of a NIC.
-func makesFunctions(i Interface) bool {
+// MakesVirtualFunctions tells whether the interface says anything of the virtual
+// functions of a NIC (SR-IOV).
+func (i Interface) MakesVirtualFunctions() bool {
 	return object(object(i.tree["ethernet"])["sr-iov"]) != nil
 }
 

@@ -36,7 +36,7 @@ func (b *Backend) Apply(ctx context.Context, desired state.State, rollbackAfter 
 
 // applyHeld applies while it keeps the next boot's global DNS as it was.
 func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, profiles.Files, error) {
-	child := b.startChild(ctx, rollbackAfter)
+	child := b.startChild(ctx, rollbackAfter, verifiesItself(desired.ForTrial()))
 	defer child.dismiss()
 	if err := b.refuseOpenVSwitch(ctx, desired); err != nil {
 		return "", nil, err
@@ -49,10 +49,8 @@ func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.Sta
 	if err != nil {
 		return "", nil, err
 	}
-	made, err := b.applyUnder(ctx, m, child, holding, forChild, rollbackAfter, armed)
-	if err == nil {
-		err = m.deleteForeign(ctx, foreign)
-	}
+	under := underCheckpoint{child: child, holding: holding, desired: desired, forChild: forChild, foreign: foreign}
+	made, err := b.applyUnder(ctx, m, under, rollbackAfter, armed)
 	// Whatever became of it, and after NetworkManager has answered once more:
 	// by then it has done what the child asked of it.
 	held, endErr := holding.end()
@@ -67,7 +65,17 @@ func wholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-func (b *Backend) applyUnder(ctx context.Context, m *systemBus, child *child, holding *holder, desired state.State, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
+// underCheckpoint is what is done while the trial's checkpoint lives.
+type underCheckpoint struct {
+	child   *child
+	holding *holder
+	// desired is the whole change; forChild is what nmstate is handed of it, and
+	// foreign are the interfaces that are deleted when nmstate is done (absences).
+	desired, forChild state.State
+	foreign           []string
+}
+
+func (b *Backend) applyUnder(ctx context.Context, m *systemBus, under underCheckpoint, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
 	changes, err := m.watch(ctx)
 	if err != nil {
 		return "", err
@@ -81,7 +89,7 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, child *child, ho
 	}
 	// nmstate ignores the next boot's hostname in memory-only mode, and then
 	// misses it when it verifies; Open vSwitch's database it writes at once.
-	child.apply(desired.ForTrial())
+	under.child.apply(under.forChild.ForTrial())
 
 	t := &trial{manager: m, rollbackAfter: rollbackAfter, armed: armed, failedFor: map[dbus.ObjectPath]uint32{}}
 	for {
@@ -96,16 +104,41 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, child *child, ho
 			} else if aboutCheckpoints(change) {
 				_, _ = t.look(ctx) // The next change, or the end, looks again.
 			}
-		case <-holding.changes:
-			_ = holding.putBack() // The next change, or the end, tries again and tells.
-		case end := <-child.ended:
+		case <-under.holding.changes:
+			_ = under.holding.putBack() // The next change, or the end, tries again and tells.
+		case end := <-under.child.ended:
 			made, err := t.concluded(ctx, end)
-			if err != nil && end.report.Error != nil {
-				err = t.explained(ctx, desired, err)
+			if err == nil {
+				return made, b.completed(ctx, t, under, changes)
 			}
-			return made, err
+			if end.report.Error != nil {
+				err = t.explained(ctx, under.desired, err)
+			}
+			return "", err
 		}
 	}
+}
+
+// completed does what nmstate leaves to us, and verifies the change. Like nmstate it
+// takes back what it finds wrong.
+func (b *Backend) completed(ctx context.Context, t *trial, under underCheckpoint, changes <-chan *dbus.Signal) error {
+	if err := t.manager.deleteForeign(ctx, under.foreign); err != nil {
+		return err
+	}
+	tried := under.desired.ForTrial()
+	if verifiesItself(tried) {
+		return nil
+	}
+	err := t.verify(ctx, tried, b.Show, changes, under.holding)
+	if err == nil {
+		return nil
+	}
+	err = t.explained(ctx, under.desired, err)
+	if ctx.Err() == nil {
+		// Whoever called looks for the checkpoint, and takes back what this did not.
+		_ = t.manager.rollback(ctx, t.checkpoint)
+	}
+	return err
 }
 
 // trial is one apply as seen on D-Bus.

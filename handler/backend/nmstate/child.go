@@ -27,7 +27,7 @@ type report struct {
 // state on its standard input and does not commit it. It belongs into the
 // binary that Options.Executable names.
 func ChildCommand() *cobra.Command {
-	var rollbackAfter time.Duration
+	var options trialOptions
 	var logs bool
 	command := &cobra.Command{
 		Use:    "apply",
@@ -39,15 +39,23 @@ func ChildCommand() *cobra.Command {
 			if logs {
 				log = cmd.ErrOrStderr()
 			}
-			return applyInChild(cmd.InOrStdin(), cmd.OutOrStdout(), log, rollbackAfter)
+			return applyInChild(cmd.InOrStdin(), cmd.OutOrStdout(), log, options)
 		},
 	}
-	command.Flags().DurationVar(&rollbackAfter, "rollback-after", 0, "how long the checkpoint lives after the apply")
+	command.Flags().DurationVar(&options.rollbackAfter, "rollback-after", 0, "how long the checkpoint lives after the apply")
+	command.Flags().BoolVar(&options.verify, "verify", false, "have libnmstate read the state back")
 	command.Flags().BoolVar(&logs, "logs", false, "write libnmstate's log to standard error")
 	return command
 }
 
-func applyInChild(in io.Reader, out, log io.Writer, rollbackAfter time.Duration) error {
+// trialOptions are how a child applies.
+type trialOptions struct {
+	rollbackAfter time.Duration
+	// verify has libnmstate read the state back (see verifiesItself).
+	verify bool
+}
+
+func applyInChild(in io.Reader, out, log io.Writer, options trialOptions) error {
 	desired, err := io.ReadAll(in)
 	if err != nil {
 		return fmt.Errorf("reading the desired state: %w", err)
@@ -57,7 +65,7 @@ func applyInChild(in io.Reader, out, log io.Writer, rollbackAfter time.Duration)
 	}
 	var kept bytes.Buffer
 	said := report{Done: true}
-	if err := applyUncommitted(string(desired), rollbackAfter, io.MultiWriter(&kept, log)); err != nil {
+	if err := applyUncommitted(string(desired), options, io.MultiWriter(&kept, log)); err != nil {
 		failed := failureOf(err)
 		said = report{Error: &failed}
 	}
@@ -99,12 +107,12 @@ type ending struct {
 }
 
 // startChild starts a child, which ends soon after ctx or when it is dismissed.
-func (b *Backend) startChild(ctx context.Context, rollbackAfter time.Duration) *child {
+func (b *Backend) startChild(ctx context.Context, rollbackAfter time.Duration, verify bool) *child {
 	ctx, kill := context.WithCancel(ctx)
 	output, input := io.Pipe()
 	program := process{
 		path:   b.options.Executable,
-		args:   []string{"apply", "--rollback-after", rollbackAfter.String()},
+		args:   []string{"apply", "--rollback-after", rollbackAfter.String(), fmt.Sprintf("--verify=%t", verify)},
 		stdin:  output,
 		stderr: b.options.Logs,
 	}

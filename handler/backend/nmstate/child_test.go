@@ -10,7 +10,7 @@ import (
 
 func TestAChildThatIsGivenNoStateAppliesNothing(t *testing.T) {
 	var said strings.Builder
-	if err := applyInChild(strings.NewReader(""), &said, io.Discard, time.Minute); !errors.Is(err, errDismissed) || said.Len() > 0 {
+	if err := applyInChild(strings.NewReader(""), &said, io.Discard, trialOptions{rollbackAfter: time.Minute}); !errors.Is(err, errDismissed) || said.Len() > 0 {
 		t.Errorf("error %v, said %q", err, said.String())
 	}
 }

@@ -3,7 +3,6 @@ package nmstate
 import (
 	"errors"
 	"io"
-	"time"
 
 	// The one line that changes when nmstate's own binding can be had:
 	// github.com/nmstate/nmstate/rust/src/go/nmstate/v2.
@@ -20,8 +19,11 @@ func generate(wanted string) (string, error) { return library.New().GenerateConf
 
 // applyUncommitted is a trial: its profiles are in /run, and go with the
 // checkpoint or with the power.
-func applyUncommitted(desired string, rollbackAfter time.Duration, logs io.Writer) error {
-	n := library.New(library.WithNoCommit(), library.WithMemoryOnly(), library.WithTimeout(rollbackAfter), library.WithLogsWritter(logs))
+func applyUncommitted(desired string, options trialOptions, logs io.Writer) error {
+	n := library.New(library.WithNoCommit(), library.WithMemoryOnly(), library.WithTimeout(options.rollbackAfter), library.WithLogsWritter(logs))
+	if !options.verify {
+		library.WithNoVerify()(n)
+	}
 	_, err := n.ApplyNetState(desired)
 	return err
 }

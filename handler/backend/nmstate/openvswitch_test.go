@@ -143,7 +143,7 @@ func (n *node) writeOpenVSwitch(t *testing.T, keys state.Keys) {
 func TestNmstateWritesToOpenVSwitchAtOnce(t *testing.T) {
 	n := newNode(t)
 	startOpenVSwitch(t)
-	if err := applyUncommitted(`{"ovs-db": {"external_ids": {"system-id": null, "new": "1"}}}`, time.Minute, io.Discard); err != nil {
+	if err := applyUncommitted(`{"ovs-db": {"external_ids": {"system-id": null, "new": "1"}}}`, trialOptions{rollbackAfter: time.Minute, verify: true}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	in := n.openVSwitch(t)

@@ -1,0 +1,148 @@
+package nmstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+const (
+	// verifyWithin is how long the node may take to have what was applied. nmstate
+	// looks five times a second apart, applies once more, and looks five times again.
+	verifyWithin = 10 * time.Second
+	// verifyReads is how often the node is read at least before the apply has
+	// failed: one read of a node with a thousand interfaces takes seconds.
+	verifyReads = 10
+	// verifyPoll is the longest time between two reads. NetworkManager's signals
+	// make it shorter.
+	verifyPoll = 250 * time.Millisecond
+	// verifyPause lets the signals of one device come together, so that one read
+	// answers all of them.
+	verifyPause = 10 * time.Millisecond
+	// verifyMost is how many differences the error names.
+	verifyMost = 5
+)
+
+// What is verified here is what nmstate always reports, so that what is not there is
+// a difference (TestWhatOursVerifiesNmstateVerifiesToo compares the two
+// verifications). Whatever else a state says leaves the verification to nmstate:
+// Open vSwitch and SR-IOV, since it knows how long their daemons and drivers take; ethtool,
+// 802.1X and the like, since only some drivers report them; and what no machine of ours can make.
+var (
+	verifiedTypes    = set("", "ethernet", "veth", "linux-bridge", "bond", "vlan", "vxlan", "vrf", "dummy", "mac-vlan", "ipvlan")
+	verifiedSections = set("interfaces", "routes", "route-rules", "dns-resolver", "hostname")
+	verifiedKeys     = set("name", "type", "state", "mtu", "mac-address", "description", "lldp", "ipv4", "ipv6",
+		"bridge", "link-aggregation", "vlan", "vxlan", "vrf", "mac-vlan", "ipvlan", "veth")
+	verifiedOfFamily = set("enabled", "dhcp", "autoconf", "address", "auto-dns", "auto-gateway", "auto-routes")
+)
+
+func set(names ...string) map[string]bool {
+	all := map[string]bool{}
+	for _, name := range names {
+		all[name] = true
+	}
+	return all
+}
+
+// verifiesItself tells whether nmstate has to verify what it applies.
+func verifiesItself(tried state.State) bool {
+	tree := tried.Tree()
+	for _, one := range tried.Interfaces() {
+		keys := one.Tree()
+		if !verifiedTypes[one.Type] || isMore(keys, verifiedKeys) || isMore(keys["ipv4"], verifiedOfFamily) || isMore(keys["ipv6"], verifiedOfFamily) {
+			return true
+		}
+	}
+	return isMore(tree, verifiedSections)
+}
+
+// isMore tells whether an object says more than the keys.
+func isMore(object any, keys map[string]bool) bool {
+	said, _ := object.(map[string]any)
+	for key := range said {
+		if !keys[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// verify waits until the node has what was applied, as nmstate's verification
+// does: guards that are asked before would be asked of the network from before.
+// It reads the node at once, and again whenever NetworkManager says that something
+// has changed. The checkpoint's life begins anew with each read.
+func (t *trial) verify(ctx context.Context, wanted state.State, show func(context.Context) (state.State, error), changes <-chan *dbus.Signal, holding *holder) error {
+	patience, cancel := context.WithTimeout(ctx, verifyWithin)
+	defer cancel()
+	for reads := 1; ; reads++ {
+		if err := t.manager.renew(ctx, t.checkpoint, t.rollbackAfter); err != nil {
+			// Not wrapped: the change is there.
+			return fmt.Errorf("renewing the checkpoint of what was applied: %v", err)
+		}
+		current, err := show(ctx)
+		if err != nil {
+			return fmt.Errorf("reading back what was applied: %v", err)
+		}
+		missing := state.Missing(wanted, current)
+		if len(missing) == 0 {
+			return nil
+		}
+		if patience.Err() != nil && reads >= verifyReads {
+			return fmt.Errorf("the node does not have what was applied: %s", listed(missing))
+		}
+		if err := t.nextRead(ctx, changes, holding); err != nil {
+			return err
+		}
+	}
+}
+
+// nextRead waits until something has changed, and not for long.
+func (t *trial) nextRead(ctx context.Context, changes <-chan *dbus.Signal, holding *holder) error {
+	poll := time.NewTimer(verifyPoll)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("verifying what was applied: %w", context.Cause(ctx))
+		case <-poll.C:
+			return nil
+		case <-holding.changes:
+			_ = holding.putBack() // The next change, or the end, tries again and tells.
+		case change, open := <-changes:
+			if !open {
+				return errors.New("verifying what was applied: NetworkManager went away")
+			}
+			if device, reason, is := failedDevice(change); is {
+				t.failedFor[device] = reason
+			}
+			poll.Reset(verifyPause)
+			changes = nil // Those that come meanwhile are read at once; the channel keeps them.
+		}
+	}
+}
+
+// listed is one line of the first differences.
+func listed(missing []state.Difference) string {
+	told := ""
+	for i, one := range missing {
+		if i == verifyMost {
+			return fmt.Sprintf("%s; and %d more", told, len(missing)-verifyMost)
+		}
+		if i > 0 {
+			told += "; "
+		}
+		told += one.String()
+	}
+	return told
+}
+
+// renew gives a checkpoint its whole life again, from now on.
+func (m *systemBus) renew(ctx context.Context, checkpoint backend.Checkpoint, life time.Duration) error {
+	return m.call(ctx, answerWithin, nmPath, nmName+".CheckpointAdjustRollbackTimeout", dbus.ObjectPath(checkpoint), uint32(life/time.Second)).Err
+}
