@@ -99,9 +99,8 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, under underCheck
 				changes = nil
 				continue
 			}
-			if device, reason, is := failedDevice(change); is {
-				t.failedFor[device] = reason
-			} else if aboutCheckpoints(change) {
+			t.notice(change)
+			if aboutCheckpoints(change) {
 				_, _ = t.look(ctx) // The next change, or the end, looks again.
 			}
 		case <-under.holding.changes:
@@ -133,11 +132,12 @@ func (b *Backend) completed(ctx context.Context, t *trial, under underCheckpoint
 	if err == nil {
 		return nil
 	}
-	err = t.explained(ctx, under.desired, err)
-	if ctx.Err() == nil {
-		// Whoever called looks for the checkpoint, and takes back what this did not.
-		_ = t.manager.rollback(ctx, t.checkpoint)
+	if ctx.Err() != nil {
+		return err // It was killed; the checkpoint stays armed.
 	}
+	err = t.explained(ctx, under.desired, err)
+	// Whoever called looks for the checkpoint, and takes back what this did not.
+	_ = t.manager.rollback(ctx, t.checkpoint)
 	return err
 }
 

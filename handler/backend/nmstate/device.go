@@ -39,7 +39,7 @@ func (t *trial) explained(ctx context.Context, desired state.State, err error) e
 		reasons[t.manager.deviceName(context.WithoutCancel(ctx), string(device))] = reason
 	}
 	if told := duplicates(desired, reasons); told != "" {
-		return fmt.Errorf("%s (nmstate: %w)", told, err)
+		return fmt.Errorf("%s (%w)", told, err)
 	}
 	return err
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -24,7 +23,9 @@ const (
 	verifyPoll = 250 * time.Millisecond
 	// verifyPause lets the signals of one device come together, so that one read
 	// answers all of them.
-	verifyPause = 10 * time.Millisecond
+	verifyPause = 20 * time.Millisecond
+	// verifyRenewal is how often the checkpoint's life begins anew meanwhile.
+	verifyRenewal = time.Second
 	// verifyMost is how many differences the error names.
 	verifyMost = 5
 )
@@ -76,29 +77,75 @@ func isMore(object any, keys map[string]bool) bool {
 // verify waits until the node has what was applied, as nmstate's verification
 // does: guards that are asked before would be asked of the network from before.
 // It reads the node at once, and again whenever NetworkManager says that something
-// has changed. The checkpoint's life begins anew with each read.
+// has changed. The checkpoint's life begins anew meanwhile, and at the end. An error wraps
+// none of the port's, since the change is there.
 func (t *trial) verify(ctx context.Context, wanted state.State, show func(context.Context) (state.State, error), changes <-chan *dbus.Signal, holding *holder) error {
 	patience, cancel := context.WithTimeout(ctx, verifyWithin)
 	defer cancel()
+	renewal := time.NewTicker(verifyRenewal)
+	defer renewal.Stop()
 	for reads := 1; ; reads++ {
-		if err := t.manager.renew(ctx, t.checkpoint, t.rollbackAfter); err != nil {
-			// Not wrapped: the change is there.
-			return fmt.Errorf("renewing the checkpoint of what was applied: %v", err)
-		}
+		t.drain(changes)
 		current, err := show(ctx)
 		if err != nil {
-			return fmt.Errorf("reading back what was applied: %v", err)
+			return unwrapped(ctx, "reading back what was applied", err)
 		}
 		missing := state.Missing(wanted, current)
 		if len(missing) == 0 {
-			return nil
+			return t.renew(ctx)
 		}
 		if patience.Err() != nil && reads >= verifyReads {
 			return fmt.Errorf("the node does not have what was applied: %s", listed(missing))
 		}
+		select {
+		case <-renewal.C:
+			if err := t.renew(ctx); err != nil {
+				return err
+			}
+		default:
+		}
 		if err := t.nextRead(ctx, changes, holding); err != nil {
 			return err
 		}
+	}
+}
+
+// unwrapped is an error of a call that wraps only the end of its context.
+func unwrapped(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
+	}
+	return fmt.Errorf("%s: %v", doing, err)
+}
+
+// renew gives the checkpoint its whole life again, from now on.
+func (t *trial) renew(ctx context.Context) error {
+	err := t.manager.call(ctx, answerWithin, nmPath, nmName+".CheckpointAdjustRollbackTimeout", dbus.ObjectPath(t.checkpoint), uint32(t.rollbackAfter/time.Second)).Err
+	if err != nil {
+		return unwrapped(ctx, "renewing the checkpoint of what was applied", err)
+	}
+	return nil
+}
+
+// drain takes the signals that have come: the read that follows answers all of them.
+func (t *trial) drain(changes <-chan *dbus.Signal) {
+	for {
+		select {
+		case change, open := <-changes:
+			if !open {
+				return // The next call to NetworkManager tells.
+			}
+			t.notice(change)
+		default:
+			return
+		}
+	}
+}
+
+// notice keeps why a device failed.
+func (t *trial) notice(change *dbus.Signal) {
+	if device, reason, is := failedDevice(change); is {
+		t.failedFor[device] = reason
 	}
 }
 
@@ -118,11 +165,9 @@ func (t *trial) nextRead(ctx context.Context, changes <-chan *dbus.Signal, holdi
 			if !open {
 				return errors.New("verifying what was applied: NetworkManager went away")
 			}
-			if device, reason, is := failedDevice(change); is {
-				t.failedFor[device] = reason
-			}
+			t.notice(change)
 			poll.Reset(verifyPause)
-			changes = nil // Those that come meanwhile are read at once; the channel keeps them.
+			changes = nil // Those that come in the pause are read at once.
 		}
 	}
 }
@@ -140,9 +185,4 @@ func listed(missing []state.Difference) string {
 		told += one.String()
 	}
 	return told
-}
-
-// renew gives a checkpoint its whole life again, from now on.
-func (m *systemBus) renew(ctx context.Context, checkpoint backend.Checkpoint, life time.Duration) error {
-	return m.call(ctx, answerWithin, nmPath, nmName+".CheckpointAdjustRollbackTimeout", dbus.ObjectPath(checkpoint), uint32(life/time.Second)).Err
 }
