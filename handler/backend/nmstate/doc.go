@@ -6,11 +6,12 @@
 //
 //	handler process                         `handler apply` (child)
 //	  Show ── libnmstate, own thread
-//	  Apply ── state on stdin ────────────►  libnmstate, no commit
+//	  Apply ── state on stdin ────────────►  libnmstate, no commit, no verification
 //	    │  ◄── report on stdout ───────────    │ may block for minutes
 //	    │       killed when ctx ends           ▼
 //	    └─ watches ─ D-Bus ─► NetworkManager: checkpoint ── undoes by itself
 //	    └─ puts DNSFile back whenever NetworkManager writes it
+//	    └─ reads the node until it has what was applied (verify.go)
 //	  Commit, Rollback, Pending, Instance ─ D-Bus ─┘
 //	  Profiles, Do ── D-Bus, and files in /etc, /run and /var
 //	  Revert ── nmstate-revert (helper process), pure
