@@ -24,8 +24,8 @@ const (
 	// verifyPause lets the signals of one device come together, so that one read
 	// answers all of them.
 	verifyPause = 20 * time.Millisecond
-	// verifyRenewal is how often the checkpoint's life begins anew meanwhile.
-	verifyRenewal = time.Second
+	// verifyRenewal is after how many reads the checkpoint's life begins anew.
+	verifyRenewal = 4
 	// verifyMost is how many differences the error names.
 	verifyMost = 5
 )
@@ -82,8 +82,6 @@ func isMore(object any, keys map[string]bool) bool {
 func (t *trial) verify(ctx context.Context, wanted state.State, show func(context.Context) (state.State, error), changes <-chan *dbus.Signal, holding *holder) error {
 	patience, cancel := context.WithTimeout(ctx, verifyWithin)
 	defer cancel()
-	renewal := time.NewTicker(verifyRenewal)
-	defer renewal.Stop()
 	for reads := 1; ; reads++ {
 		t.drain(changes)
 		current, err := show(ctx)
@@ -97,12 +95,10 @@ func (t *trial) verify(ctx context.Context, wanted state.State, show func(contex
 		if patience.Err() != nil && reads >= verifyReads {
 			return fmt.Errorf("the node does not have what was applied: %s", listed(missing))
 		}
-		select {
-		case <-renewal.C:
+		if reads%verifyRenewal == 0 {
 			if err := t.renew(ctx); err != nil {
 				return err
 			}
-		default:
 		}
 		if err := t.nextRead(ctx, changes, holding); err != nil {
 			return err
@@ -151,14 +147,10 @@ func (t *trial) notice(change *dbus.Signal) {
 
 // nextRead waits until something has changed, and not for long.
 func (t *trial) nextRead(ctx context.Context, changes <-chan *dbus.Signal, holding *holder) error {
-	poll := time.NewTimer(verifyPoll)
-	defer poll.Stop()
+	wait, cancel := context.WithTimeout(ctx, verifyPoll)
+	defer cancel()
 	for {
 		select {
-		case <-ctx.Done():
-			return fmt.Errorf("verifying what was applied: %w", context.Cause(ctx))
-		case <-poll.C:
-			return nil
 		case <-holding.changes:
 			_ = holding.putBack() // The next change, or the end, tries again and tells.
 		case change, open := <-changes:
@@ -166,8 +158,14 @@ func (t *trial) nextRead(ctx context.Context, changes <-chan *dbus.Signal, holdi
 				return errors.New("verifying what was applied: NetworkManager went away")
 			}
 			t.notice(change)
-			poll.Reset(verifyPause)
-			changes = nil // Those that come in the pause are read at once.
+			together, cancel := context.WithTimeout(wait, verifyPause)
+			defer cancel()
+			wait, changes = together, nil
+		case <-wait.Done():
+			if ctx.Err() != nil {
+				return fmt.Errorf("verifying what was applied: %w", context.Cause(ctx))
+			}
+			return nil
 		}
 	}
 }
