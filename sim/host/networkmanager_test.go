@@ -242,7 +242,7 @@ func TestADuplicateAddressFailsTheApply(t *testing.T) {
 	n := newNode(t, labNode())
 	n.host.Claimed = func(_ string, address netip.Addr) bool { return address == netip.MustParseAddr("198.51.100.7") }
 	err := n.apply(t, desired(t, "interfaces: [{name: eth1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 198.51.100.7, prefix-length: 24}]}}]"))
-	if err == nil || !strings.Contains(err.Error(), "VerificationError") {
+	if err == nil || !strings.Contains(err.Error(), "does not have what was applied") {
 		t.Error(err)
 	}
 }
