@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,20 +16,32 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
+// longestTry is the most that a probe's timeout may be.
+const longestTry = 1800 * time.Second
+
 func (p *plugin) applyCommand() *cobra.Command {
-	file, dry := "", dryNone
+	file, dry, try := "", dryNone, time.Duration(0)
 	var hashes []string
 	cmd := &cobra.Command{
-		Use:   "apply -f FILE [--plan HASH]",
-		Short: "Apply policies, and with --plan only as they were reviewed",
+		Use:   "apply -f FILE [--plan HASH] [--try DURATION]",
+		Short: "Apply policies: with --plan only as they were reviewed, with --try only if somebody keeps them",
 		Long: `apply checks a file as lint does, and writes its policies: the spec becomes that of
 the file, whole. With --plan a node does only what kubectl nmstate plan has shown
 with one of these hashes; it refuses any other plan (spec.planHashes).
-It returns when the API server has it; kubectl nmstate status --wait waits.`,
+It returns when the API server has it; kubectl nmstate status --wait waits.
+
+With --try the change is made on each node for so long, and taken back unless
+somebody answers that it is to be kept. The phases and guards are shown, then the
+question. Any other answer, Ctrl-C and a closed terminal take the change back, and
+the policy is what it was before. Where this command cannot do that any more, the
+nodes do it when the time is over.`,
 		Example: `  # What was reviewed, and nothing else
   kubectl nmstate plan -f bridge.yaml
   kubectl nmstate apply -f bridge.yaml --plan 796f18c27b3f5cd9
-  kubectl nmstate status bridge --wait --timeout 10m`,
+  kubectl nmstate status bridge --wait --timeout 10m
+
+  # On trial for five minutes
+  kubectl nmstate apply -f bridge.yaml --try 5m`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -36,12 +49,21 @@ It returns when the API server has it; kubectl nmstate status --wait waits.`,
 				return fmt.Errorf("%w: which file? give -f FILE, or -f - for standard input", errUsage)
 			case checkDryRun(dry) != nil:
 				return checkDryRun(dry)
+			case try < 0 || try > 0 && try < time.Second:
+				return fmt.Errorf("%w: --try %s: want at least a second", errUsage, try)
+			case try > longestTry:
+				return fmt.Errorf("%w: --try %s: want at most %s", errUsage, try, longestTry)
+			case try > 0 && dry != dryNone:
+				return fmt.Errorf("%w: --try with --dry-run: leave one of them out", errUsage)
+			case try > 0:
+				return p.try(cmd.Context(), file, hashes, try)
 			}
 			return p.apply(cmd.Context(), file, hashes, dry)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with policies, - for standard input")
 	cmd.Flags().StringSliceVar(&hashes, "plan", nil, "hash of a plan that was reviewed; may be given several times")
+	cmd.Flags().DurationVar(&try, "try", 0, "take the change back after so long unless somebody keeps it")
 	addDryRun(cmd, &dry)
 	return cmd
 }

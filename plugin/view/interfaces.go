@@ -22,6 +22,8 @@ type Interface struct {
 	Addresses  []string `json:"addresses"`
 	// Policies that set anything of it.
 	Policies []string `json:"policies"`
+	// Neighbours that LLDP has heard, such as "tor-a port swp7".
+	Neighbours []string `json:"neighbours,omitempty"`
 }
 
 // Interfaces are those of the report, in its order.
@@ -41,6 +43,9 @@ func Interfaces(nns *v1.NodeNetworkState) ([]Interface, error) {
 		}
 		shown.Addresses = append(append(shown.Addresses, one.Addresses(state.IPv4)...), one.Addresses(state.IPv6)...)
 		shown.Policies = append(shown.Policies, owners[one.Name]...)
+		for _, n := range one.Neighbours() {
+			shown.Neighbours = append(shown.Neighbours, strings.TrimSuffix(cmp.Or(n.SystemName, n.ChassisID)+" port "+n.PortID, " port "))
+		}
 		all = append(all, shown)
 	}
 	return all, nil
