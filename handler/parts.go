@@ -104,8 +104,12 @@ func (p *parts) connect(ctx context.Context, c client.Client, live client.Reader
 	if p.options.mode == centralized {
 		return nil, nil
 	}
+	var fingerprint func(string) string
+	if p.secrets != nil {
+		fingerprint = p.secrets.Fingerprint
+	}
 	return policy.New(policy.Options{
-		Client: c, Live: live, Node: p.options.node, Clock: p.clock, Events: events,
+		Fingerprint: fingerprint, Client: c, Live: live, Node: p.options.node, Clock: p.clock, Events: events,
 		Captures: backend.Captures{Helper: p.revertHelper}, Protected: p.options.protected, Whole: p.state.Whole,
 	}), nil
 }

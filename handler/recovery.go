@@ -42,6 +42,8 @@ type node struct {
 	config *rest.Config
 	// revertHelper is the path of nmstate-revert, empty where there is none.
 	revertHelper string
+	// secrets is the node's key, nil where there can be none.
+	secrets *secret.Key
 	// mistakes are what was found to be wrong and the way back does without.
 	mistakes error
 	// cluster is whom the prober asks, once there is a connection.
@@ -70,8 +72,9 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 	if err := awaitLock(ctx, n.clock, files.TryLock); err != nil {
 		return nil, err
 	}
+	n.secrets = openKey(o.journalDir)
 	n.state, err = agent.New(agent.Options{
-		Node: o.node, Secrets: openKey(o.journalDir), Backend: network, Journal: files, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: n.clock,
+		Node: o.node, Secrets: opens(n.secrets), Backend: network, Journal: files, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: n.clock,
 		Prober: probe.New(probe.Options{
 			Clock: n.clock, DNSHost: o.dnsHost, KubeConfig: n.config, NodeName: o.node, Ready: n.isReady,
 		}),
@@ -84,10 +87,18 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 
 // openKey goes on without a key where there can be none: the way back needs none, and
 // policies that name Secrets wait for it.
-func openKey(dir string) agent.Secrets {
+func openKey(dir string) *secret.Key {
 	key, err := secret.OpenKey(dir)
 	if err != nil {
-		ctrl.Log.WithName("handler").Error(err, "policies that name Secrets have to wait")
+		ctrl.Log.WithName("handler").Error(err, "policies that name or have secrets must wait")
+		return nil
+	}
+	return key
+}
+
+// opens is nil for no key.
+func opens(key *secret.Key) agent.Secrets {
+	if key == nil {
 		return nil
 	}
 	return key

@@ -62,7 +62,7 @@ func printState(ctx context.Context, out io.Writer, output string) error {
 	for _, one := range current.Interfaces() {
 		all = append(all, one.Name)
 	}
-	raw := append(state.Report(current, all...).JSON(), '\n')
+	raw := append(state.Report(current, all...).WithoutSecrets().JSON(), '\n')
 	if output != outputJSON {
 		if raw, err = yaml.JSONToYAML(raw); err != nil {
 			return fmt.Errorf("printing the network state: %w", err)

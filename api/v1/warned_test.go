@@ -57,6 +57,7 @@ func warnedStates() map[string]refusal {
 		"a key of MACsec in clear text":        {`{interfaces: [{name: m0, type: macsec, macsec: {base-iface: eth1, mka-cak: "01"}}]}`, "spec.desiredState.interfaces[m0]: a secret in clear text"},
 		"a key of IPsec in clear text":         {`{interfaces: [{name: ipsec0, type: ipsec, libreswan: {right: 192.0.2.1, psk: a}}]}`, "spec.desiredState.interfaces[ipsec0]: a secret in clear text"},
 		"a key of Open vSwitch in clear text":  {`{ovs-db: {external_ids: {remote_psk: a}}}`, "spec.desiredState.ovs-db: a secret in clear text"},
+		"one of a bridge of Open vSwitch":      {`{interfaces: [{name: br0, type: ovs-bridge, ovs-db: {external_ids: {remote_psk: a}}}]}`, "spec.desiredState.interfaces: a secret in clear text in ovs-db"},
 		"an interface's name that is too long": {`{interfaces: [{name: sixteen-letters-, type: linux-bridge}]}`, "the name of an interface has at most 15 characters"},
 	}
 }

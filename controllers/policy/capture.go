@@ -24,7 +24,9 @@ func (r *Reconciler) capture(ctx context.Context, made *rendering, g *gathered, 
 	if before != nil && maps.Equal(before.Variables, made.variables) && slices.Equal(before.MatchedInterfaces, made.matched) {
 		made.Rendering, made.err = desired.Render(before.DesiredState.Raw, policy.Spec.Priority, false)
 		made.captured = before.CapturedStates
-		return ""
+		if r.knowsClear(made, policy) {
+			return ""
+		}
 	}
 	if r.Captures == nil {
 		made.err = errNoCaptures
@@ -39,6 +41,29 @@ func (r *Reconciler) capture(ctx context.Context, made *rendering, g *gathered, 
 	}
 	made.open = made.open || errors.Is(err, errTruncated)
 	return ""
+}
+
+// knowsClear finds the values of what a rendering of an earlier process refers to in the
+// policy itself. A node with a new key has other references.
+func (r *Reconciler) knowsClear(made *rendering, policy *v1.NodeNetworkConfigurationPolicy) bool {
+	for _, one := range made.State.SecretReferences() {
+		if one.Version = ""; !one.IsFromPolicy() {
+			continue
+		}
+		if made.clear == nil {
+			captures, err := desired.FillCaptures(policy.Spec.Capture, made.variables)
+			if err != nil {
+				return false
+			}
+			if _, err := r.expand(made, policy, captures); err != nil {
+				return false
+			}
+		}
+		if _, known := made.clear[one]; !known {
+			return false
+		}
+	}
+	return true
 }
 
 // maxCaptured is the most that the captured states of an enactment take, in bytes.
@@ -68,7 +93,7 @@ func (r *Reconciler) resolve(ctx context.Context, made *rendering, g *gathered, 
 	if err != nil {
 		return err
 	}
-	wanted, err := expand(made, policy, captures)
+	wanted, err := r.expand(made, policy, captures)
 	if err != nil {
 		return err
 	}

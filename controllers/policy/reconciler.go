@@ -61,6 +61,9 @@ type Options struct {
 	Whole func() (state.State, bool)
 	// Captures may be nil: a policy with captures is refused then.
 	Captures Captures
+	// Fingerprint names a secret that a policy has in clear text, so that the name says
+	// nothing about it. Nil where the node's own key is not at hand.
+	Fingerprint func(value string) string
 	// Events may be nil.
 	Events Recorder
 }

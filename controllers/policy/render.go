@@ -31,10 +31,15 @@ type rendering struct {
 	// matched are the interfaces that it was made for.
 	matched []string
 	joining joining
-	// named: it refers to Secrets. secured is with the versions that were given.
+	// named: it refers to secrets. secured is with the versions that were given.
 	named   bool
 	secured desired.Rendering
 	given   []v1.SealedSecret
+	// clear are the secrets that the policy has in clear text; sealed are the same for
+	// the node whose key is sealedFor.
+	clear     map[state.SecretReference]string
+	sealed    []v1.SealedSecret
+	sealedFor string
 	// open: the next report may alter it, so it is looked at again.
 	open bool
 	err  error
@@ -82,7 +87,7 @@ func (r *Reconciler) render(ctx context.Context, m *memory, g *gathered, policy 
 	changed := r.join(ctx, &known, g, policy) || known.matched != nil
 	p.Rendering, p.Captured, p.Err = known.Rendering, known.captured, known.err
 	if p.Err == nil && known.named {
-		changed = g.secure(&p, policy, &known) || changed
+		changed = r.secure(g, &p, policy, &known) || changed
 	}
 	if changed {
 		m.renderings[policy.UID] = known
@@ -147,7 +152,7 @@ func (r *Reconciler) make(ctx context.Context, made *rendering, g *gathered, pol
 		waiting = r.capture(ctx, made, g, policy, before)
 	default:
 		var wanted []byte
-		if wanted, made.err = expand(made, policy, nil); made.err == nil {
+		if wanted, made.err = r.expand(made, policy, nil); made.err == nil {
 			made.Rendering, ready, made.err = complete(g, policy, wanted)
 		}
 	}
@@ -168,11 +173,17 @@ func (r *Reconciler) make(ctx context.Context, made *rendering, g *gathered, pol
 	return waiting
 }
 
-// expand puts variables and matched interfaces into the desired state.
-func expand(made *rendering, policy *v1.NodeNetworkConfigurationPolicy, captures map[string]string) ([]byte, error) {
-	return desired.Expand(policy.Spec.DesiredState.Raw, desired.Templates{
+// expand puts variables and matched interfaces into the desired state, and references in
+// the place of secrets in clear text.
+func (r *Reconciler) expand(made *rendering, policy *v1.NodeNetworkConfigurationPolicy, captures map[string]string) ([]byte, error) {
+	expanded, err := desired.Expand(policy.Spec.DesiredState.Raw, desired.Templates{
 		Variables: made.variables, Matching: len(policy.Spec.Match) > 0, Matched: made.matched, Captures: captures,
 	})
+	if err != nil {
+		return nil, err
+	}
+	expanded, made.clear = desired.ReferClear(expanded, r.refer(policy))
+	return expanded, nil
 }
 
 // configure makes the desired state of what LLDP neighbours announce.

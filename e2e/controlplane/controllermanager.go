@@ -1,5 +1,7 @@
 package controlplane
 
+import "strings"
+
 // HasGarbageCollector says whether objects whose owners are gone are deleted:
 // the binaries of envtest have no kube-controller-manager.
 func (c *ControlPlane) HasGarbageCollector() bool {
@@ -13,7 +15,7 @@ func (c *ControlPlane) startControllerManager() error {
 		"--authentication-kubeconfig="+c.files.controllerManagerKubeconfig(),
 		"--authorization-kubeconfig="+c.files.controllerManagerKubeconfig(),
 		// No node lifecycle: the lab's nodes have no kubelet that sends leases.
-		"--controllers=garbage-collector-controller,namespace-controller,serviceaccount-controller",
+		"--controllers="+strings.Join(append([]string{"garbage-collector-controller", "namespace-controller", "serviceaccount-controller"}, c.options.Controllers...), ","),
 		"--use-service-account-credentials=true",
 		"--leader-elect=false",
 		"--secure-port=0",

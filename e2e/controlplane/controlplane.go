@@ -29,6 +29,8 @@ type Options struct {
 	// CRDs is a folder or file of custom resource definitions that are
 	// installed before Start returns. Optional.
 	CRDs string
+	// Controllers of kube-controller-manager, beside those that a lab needs. Optional.
+	Controllers []string
 	// AuditLog is the file to which every API request is appended, see
 	// ReadRequests. Optional.
 	AuditLog string

@@ -157,7 +157,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		status.NetworkManagerLimits = limits(status.HostNetworkManagerVersion)
 	}
 	named := slices.Concat(policyInterfaces(nns), a.awaited())
-	filtered := state.Report(current, named...)
+	filtered := state.Report(current, named...).WithoutSecrets()
 	a.whole.Store(&filtered)
 	a.metrics.inventory(a.Node, filtered)
 	if a.tellState(status, filtered, named) || refresh != a.refreshed {

@@ -50,6 +50,8 @@ type Policy struct {
 
 	// SecretsKey is the node's key for the Secrets that it names; empty where it names none.
 	SecretsKey string
+	// Sealed are the secrets that it has in clear text, which its state refers to.
+	Sealed []v1.SealedSecret
 
 	// Err is why it cannot be rendered, which waiting does not change.
 	Err error

@@ -125,9 +125,40 @@ func (t *turn) given() []v1.SealedSecret {
 			}
 		}
 	}
+	for i := range t.in.Policies {
+		given = append(given, t.in.Policies[i].Sealed...)
+	}
 	return given
+}
+
+// ReferClear is a desired state with a reference in the place of each secret in clear text,
+// and the values of these references. What cannot be read stays as it is: whoever reads it
+// next says why.
+func ReferClear(raw []byte, refer func(path, value string) state.SecretReference) ([]byte, map[state.SecretReference]string) {
+	if !mayHaveClear(raw) {
+		return raw, nil
+	}
+	parsed, err := state.Parse(raw)
+	if err != nil {
+		return raw, nil
+	}
+	values := map[state.SecretReference]string{}
+	covered := parsed.ReferClear(func(path, value string) state.SecretReference {
+		named := refer(path, value)
+		values[named] = value
+		return named
+	})
+	if len(values) == 0 {
+		return raw, nil
+	}
+	return covered.JSON(), values
 }
 
 func reference(s v1.SealedSecret) state.SecretReference {
 	return state.SecretReference{Name: s.Name, Key: s.Key, Version: s.Version}
+}
+
+// mayHaveClear is quick. JSON may spell a letter as \u0070.
+func mayHaveClear(raw []byte) bool {
+	return slices.ContainsFunc([]string{"password", "psk", "mka-cak", `\u00`}, func(part string) bool { return bytes.Contains(raw, []byte(part)) })
 }

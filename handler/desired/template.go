@@ -2,6 +2,7 @@ package desired
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -177,6 +178,9 @@ func namesMatch(value any) bool {
 // filled is a value of a desired state. One of a Secret stays, for the node.
 func (t Templates) filled(place, written string, name *string) (string, error) {
 	if !state.MentionsSecret(written) {
+		if state.IsSecretPath(place) && slices.ContainsFunc(references(written), isVariable) {
+			return "", errVariable
+		}
 		return t.text(written, name)
 	}
 	named, err := state.CheckSecretReference(place, written)
@@ -185,6 +189,11 @@ func (t Templates) filled(place, written string, name *string) (string, error) {
 	}
 	return named.String(), nil
 }
+
+// errVariable: the enactment shows the values of variables.
+var errVariable = errors.New("a variable cannot stand here, since the enactment shows the values of variables: write {{ secret.NAME.KEY }}")
+
+func isVariable(reference string) bool { return strings.HasPrefix(reference, variablePart) }
 
 // text puts values in the place of the templates in a string. The name is that
 // of the interface that it is made for, nil where it is made once.
@@ -219,7 +228,7 @@ func (t Templates) resolved(reference string, name *string) (string, error) {
 		return *name, nil
 	case reference == matchName:
 		return "", fmt.Errorf("%s is not in an item of a list, which could be repeated for each matched interface", matchTemplate)
-	case strings.HasPrefix(reference, variablePart):
+	case isVariable(reference):
 		if value, known := t.Variables[strings.TrimPrefix(reference, variablePart)]; known {
 			return value, nil
 		}

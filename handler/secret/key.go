@@ -1,8 +1,12 @@
 package secret
 
 import (
+	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/hpke"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +18,19 @@ import (
 const keyFile = "secrets.key"
 
 // Key is a node's own.
-type Key struct{ private hpke.PrivateKey }
+type Key struct {
+	private hpke.PrivateKey
+	// prints is derived from it, for Fingerprint.
+	prints []byte
+}
+
+func newKey(private hpke.PrivateKey, raw []byte) (*Key, error) {
+	prints, err := hkdf.Key(sha256.New, raw, nil, "kubernetes-nmstate fingerprint", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("deriving from the node's key for secrets: %w", err)
+	}
+	return &Key{private: private, prints: prints}, nil
+}
 
 // OpenKey reads the node's key, and makes one where there is none, or none that can
 // be read: what was sealed with that nobody can open, and it is sealed anew.
@@ -25,7 +41,7 @@ func OpenKey(dir string) (*Key, error) {
 		return nil, fmt.Errorf("reading the node's key for secrets: %w", err)
 	}
 	if private, err := kem().NewPrivateKey(raw); err == nil {
-		return &Key{private: private}, nil
+		return newKey(private, raw)
 	}
 	private, err := kem().GenerateKey()
 	if err != nil {
@@ -37,7 +53,7 @@ func OpenKey(dir string) (*Key, error) {
 	if err := write(file, raw); err != nil {
 		return nil, fmt.Errorf("writing the node's key for secrets: %w", err)
 	}
-	return &Key{private: private}, nil
+	return newKey(private, raw)
 }
 
 // write leaves the file whole or not there, for root alone.
@@ -59,4 +75,12 @@ func write(file string, raw []byte) error {
 // Public is the half that everybody may know.
 func (k *Key) Public() string {
 	return base64.StdEncoding.EncodeToString(k.private.PublicKey().Bytes())
+}
+
+// Fingerprint is the same text for the same value, and another one for another value.
+// Without the node's private key nobody can find a value by it.
+func (k *Key) Fingerprint(value string) string {
+	mac := hmac.New(sha256.New, k.prints)
+	mac.Write([]byte(value))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
 }

@@ -89,3 +89,17 @@ func TestTheKeyStaysTheSameAndIsForRootAlone(t *testing.T) {
 		t.Error("a key in a folder that there is not")
 	}
 }
+
+func TestAFingerprintTellsValuesApartOnOneNodeOnly(t *testing.T) {
+	dir := t.TempDir()
+	mine, again, other := keyIn(t, dir), keyIn(t, dir), keyIn(t, t.TempDir())
+	mark := mine.Fingerprint("Canary")
+	switch {
+	case mark != again.Fingerprint("Canary"):
+		t.Error("another handler on the node has another fingerprint of the same value")
+	case mark == mine.Fingerprint("Canary2"):
+		t.Error("another value has the same fingerprint")
+	case mark == other.Fingerprint("Canary"):
+		t.Error("another node has the same fingerprint, so it says something about the value")
+	}
+}

@@ -106,7 +106,7 @@ func (c *comparison) scalar(path, key string, want, got any) {
 		if isEssential(key) && shown(want) != "" {
 			c.add(path, shown(want), "")
 		}
-	case text(want) == hiddenSecret || text(got) == hiddenSecret:
+	case text(want) == hiddenSecret || text(got) == hiddenSecret || isReference(want):
 	case !sameValue(want, got):
 		c.add(path, shown(want), shown(got))
 	}

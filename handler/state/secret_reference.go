@@ -14,13 +14,13 @@ import (
 // {{ secret.NAME.KEY VERSION }} as the policy comes out on a node. The version makes
 // another state of another value, for whoever compares states and cannot read it.
 type SecretReference struct {
-	// Name of the Secret, without dots, and Key in it.
+	// Name of the Secret, without dots, or FromPolicy, and Key in it.
 	Name, Key string
 	Version   string
 }
 
 var (
-	reference = regexp.MustCompile(`^\{\{\s*secret\.([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)\.([-._a-zA-Z0-9]+)(?:\s+([-a-zA-Z0-9]+))?\s*\}\}$`)
+	reference = regexp.MustCompile(`^\{\{\s*secret\.(Policy|[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)\.([-._a-zA-Z0-9]+)(?:\s+([-a-zA-Z0-9]+))?\s*\}\}$`)
 	mention   = regexp.MustCompile(`\{\{\s*secret\.`)
 )
 
@@ -47,16 +47,16 @@ func MentionsSecret(text string) bool { return mention.MatchString(text) }
 var errReference = errors.New("a value of a Secret is named by {{ secret.NAME.KEY }}, with nothing beside it; NAME has no dots")
 
 // CheckSecretReference reads the reference that a policy has at a path. It may only stand
-// where nmstate expects a secret: everything else is shown to people, and so is all of
-// Open vSwitch's database.
+// where a secret stands: everything else is shown to people.
 func CheckSecretReference(path, text string) (SecretReference, error) {
 	found, is := ParseSecretReference(text)
-	if !is || found.Version != "" {
+	if !is || found.Version != "" || found.IsFromPolicy() {
 		return found, errReference
 	}
-	steps := strings.Split(path, ".")
-	if !slices.Contains(secretKeys(), steps[len(steps)-1]) || slices.Contains(steps, "ovs-db") {
-		return found, fmt.Errorf("%s cannot stand here, where its value would be shown: it may be the value of %s of an interface", found, strings.Join(secretKeys(), ", "))
+	key := path[strings.LastIndex(path, ".")+1:]
+	if !slices.Contains(secretKeys(), key) && (!isOfOpenVSwitch(path) || !isSecret(key)) {
+		return found, fmt.Errorf("%s cannot stand here, where its value would be shown: it may be the value of %s, and in ovs-db of a key that ends in _password or _psk",
+			found, strings.Join(secretKeys(), ", "))
 	}
 	return found, nil
 }

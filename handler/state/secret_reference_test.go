@@ -18,6 +18,7 @@ func TestSecretReferencesAreWholeValues(t *testing.T) {
 		"{{ secret.wifi.password 7-0badf00d }}": {Name: "wifi", Key: "password", Version: "7-0badf00d"},
 		"{{ secret.wifi }}":                     {},
 		"{{ secret.Wifi.password }}":            {},
+		"{{ secret.Policy.0a1b 1-0badf00d }}":   {Name: state.FromPolicy, Key: "0a1b", Version: "1-0badf00d"},
 		"a {{ secret.wifi.password }}":          {},
 		"{{ secret.wifi.password }} ":           {},
 		"{{ var.secret.wifi }}":                 {},
@@ -40,8 +41,10 @@ func TestASecretStandsWhereItIsHidden(t *testing.T) {
 		"interfaces[0].802.1x.private-key-password": "",
 		"interfaces[0].macsec.mka-cak":              "",
 		"interfaces[0].libreswan.psk":               "",
-		"ovs-db.external_ids.remote_psk":            "where its value would be shown",
-		"interfaces[0].ovs-db.external_ids.psk":     "where its value would be shown",
+		"ovs-db.external_ids.remote_psk":            "",
+		"interfaces[0].ovs-db.external_ids.psk":     "",
+		"ovs-db.external_ids.system-id":             "where its value would be shown",
+		"interfaces[0].x_password":                  "where its value would be shown",
 		"interfaces[0].description":                 "where its value would be shown",
 		"interfaces[0].802.1x.identity":             "where its value would be shown",
 		"password[0]":                               "where its value would be shown",
@@ -51,7 +54,7 @@ func TestASecretStandsWhereItIsHidden(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	for _, text := range []string{"x{{ secret.wifi.password }}", "{{ secret.wifi }}", "{{ secret.wifi.password 7 }}"} {
+	for _, text := range []string{"x{{ secret.wifi.password }}", "{{ secret.wifi }}", "{{ secret.wifi.password 7 }}", "{{ secret.Policy.0a1b }}"} {
 		if _, err := state.CheckSecretReference("interfaces[0].802.1x.password", text); err == nil {
 			t.Errorf("%s is accepted", text)
 		}
