@@ -180,7 +180,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	for _, metric := range rollout.Metrics(ctx, mgr.GetClient(), mgr.Elected()) {
+	for _, metric := range rollout.Metrics(ctx, mgr.GetClient(), mgr.Elected(), o.handlers) {
 		if err := metrics.Registry.Register(metric); err != nil {
 			return fmt.Errorf("registering metrics: %w", err)
 		}

@@ -49,7 +49,7 @@ func TestTheMetricsAreThoseOfTheDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range rollout.Metrics(t.Context(), nil, nil) {
+	for _, one := range rollout.Metrics(t.Context(), nil, nil, "") {
 		_ = registry{from: "controllers", rows: &registered}.Register(one) // It never fails.
 	}
 	var written []string

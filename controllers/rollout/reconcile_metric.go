@@ -2,12 +2,14 @@ package rollout
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,8 +19,8 @@ import (
 // Metrics are counted from the cache whenever they are asked for, so they need
 // no upkeep. Until elected is closed they are silent, so that replicas do not
 // count the same objects twice. The context bounds the reads for as long as the
-// process runs.
-func Metrics(ctx context.Context, reader client.Reader, elected <-chan struct{}) []prometheus.Collector {
+// process runs. handlers is the namespace of the handlers' pods; empty: they are no pods.
+func Metrics(ctx context.Context, reader client.Reader, elected <-chan struct{}, handlers string) []prometheus.Collector {
 	return []prometheus.Collector{
 		&metric{
 			elected: elected,
@@ -38,10 +40,22 @@ func Metrics(ctx context.Context, reader client.Reader, elected <-chan struct{})
 				"Features of nmstate that enactments use: 1 while any enactment of the cluster does.", []string{"name"}, nil),
 			count: func(counts counts) error { return countFeatures(ctx, reader, counts) },
 		},
+		&metric{
+			elected: elected,
+			desc: prometheus.NewDesc("kubernetes_nmstate_policies_paused",
+				"Number of policies whose rollout waits for a person.", nil, nil),
+			count: func(counts counts) error { return countPaused(ctx, reader, counts) },
+		},
+		&metric{
+			elected: elected,
+			desc: prometheus.NewDesc("kubernetes_nmstate_handler_missing",
+				"1 for each Ready node that has reported and on which no handler is Ready.", []string{"node"}, nil),
+			count: func(counts counts) error { return countMissing(ctx, reader, handlers, counts) },
+		},
 	}
 }
 
-// counts are by the values of a metric's labels; an unused second one is empty.
+// counts are by the values of a metric's labels; those it does not have are empty.
 type counts map[[2]string]int
 
 // metric is a number for each combination of its labels' values.
@@ -68,8 +82,8 @@ func (m *metric) Collect(metrics chan<- prometheus.Metric) {
 	}
 	for _, labels := range slices.SortedFunc(maps.Keys(found), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		values := labels[:]
-		if labels[1] == "" {
-			values = labels[:1]
+		for len(values) > 0 && values[len(values)-1] == "" {
+			values = values[:len(values)-1]
 		}
 		metrics <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(found[labels]), values...)
 	}
@@ -89,6 +103,52 @@ func countPolicies(ctx context.Context, reader client.Reader, found counts) erro
 			if condition != nil && condition.Status == metav1.ConditionTrue {
 				found[[2]string{string(conditionType)}]++
 			}
+		}
+	}
+	return nil
+}
+
+func countPaused(ctx context.Context, reader client.Reader, found counts) error {
+	policies := &v1.NodeNetworkConfigurationPolicyList{}
+	if err := reader.List(ctx, policies, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing the policies: %w", err)
+	}
+	found[[2]string{}] = 0
+	for i := range policies.Items {
+		conditions := policies.Items[i].Status.Conditions
+		waits, progresses := find(conditions, v1.Reconciling), find(conditions, v1.PolicyProgressing)
+		if waits != nil && waits.Reason == v1.ReasonPaused && progresses != nil && progresses.Status == metav1.ConditionTrue {
+			found[[2]string{}]++
+		}
+	}
+	return nil
+}
+
+// countMissing finds nodes that once had a handler, since they have a NodeNetworkState,
+// and have none now. A node that is not Ready has lost more than that.
+func countMissing(ctx context.Context, reader client.Reader, handlers string, found counts) error {
+	if handlers == "" {
+		return nil
+	}
+	nodes, pods, states := &corev1.NodeList{}, &corev1.PodList{}, &metav1.PartialObjectMetadataList{}
+	states.SetGroupVersionKind(v1.GroupVersion.WithKind("NodeNetworkStateList"))
+	err := errors.Join(reader.List(ctx, nodes, client.UnsafeDisableDeepCopy), reader.List(ctx, states, client.UnsafeDisableDeepCopy),
+		reader.List(ctx, pods, client.InNamespace(handlers), client.MatchingLabels(handlerLabel), client.UnsafeDisableDeepCopy))
+	if err != nil {
+		return fmt.Errorf("looking for nodes without a handler: %w", err)
+	}
+	served, reported := map[string]bool{}, map[string]bool{}
+	for i := range pods.Items {
+		if isPodReady(&pods.Items[i]) {
+			served[nodeOfPod(&pods.Items[i])] = true
+		}
+	}
+	for i := range states.Items {
+		reported[states.Items[i].Name] = true
+	}
+	for i := range nodes.Items {
+		if node := &nodes.Items[i]; reported[node.Name] && !served[node.Name] && isReady(node) {
+			found[[2]string{node.Name}] = 1
 		}
 	}
 	return nil

@@ -3,12 +3,13 @@ package rollout
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -36,7 +37,7 @@ func TestEnactmentsAreCountedByNodeAndFeaturesAreMarked(t *testing.T) {
 	).Build()
 	elected := make(chan struct{})
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(Metrics(t.Context(), reader, elected)...)
+	registry.MustRegister(Metrics(t.Context(), reader, elected, "")...)
 	if families, err := registry.Gather(); err != nil || len(families) != 0 {
 		t.Errorf("before it is elected it tells %v, %v", families, err)
 	}
@@ -52,7 +53,7 @@ func TestEnactmentsAreCountedByNodeAndFeaturesAreMarked(t *testing.T) {
 			for _, label := range metric.GetLabel() {
 				words = append(words, label.GetValue())
 			}
-			if value := metric.GetGauge().GetValue(); value != 0 || !slices.Contains(words, "policies_status") {
+			if value := metric.GetGauge().GetValue(); value != 0 || !strings.HasPrefix(words[0], "policies_") {
 				got[strings.Join(words, " ")] = value
 			}
 		}
@@ -89,5 +90,64 @@ func TestANodeThatLiesMakesNoSeriesOfItsOwn(t *testing.T) {
 		if !strings.HasPrefix(name[0], "made-up-") {
 			t.Errorf("%q is told as a feature", name[0])
 		}
+	}
+}
+
+func TestANodeThatReportedAndHasNoHandlerIsTold(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(v1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	ready := func(node string, is corev1.ConditionStatus) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: is}}}}
+	}
+	state := func(node string) *v1.NodeNetworkState {
+		return &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node}}
+	}
+	pod := func(node string, is corev1.ConditionStatus) *corev1.Pod {
+		p := handlerPod("handler-"+node, node, is, time.Time{})
+		return &p
+	}
+	elsewhere := pod("away", corev1.ConditionTrue)
+	elsewhere.Namespace = "other"
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		ready("served", corev1.ConditionTrue), state("served"), pod("served", corev1.ConditionTrue),
+		ready("crashing", corev1.ConditionTrue), state("crashing"), pod("crashing", corev1.ConditionFalse),
+		ready("away", corev1.ConditionTrue), state("away"), elsewhere,
+		ready("down", corev1.ConditionUnknown), state("down"),
+		ready("never-selected", corev1.ConditionTrue),
+	).Build()
+	found := counts{}
+	if err := countMissing(t.Context(), reader, "nmstate", found); err != nil {
+		t.Fatal(err)
+	}
+	if difference := cmp.Diff(counts{{"crashing"}: 1, {"away"}: 1}, found); difference != "" {
+		t.Errorf("(-want +got):\n%s", difference)
+	}
+	found = counts{}
+	if err := countMissing(t.Context(), reader, "", found); err != nil || len(found) > 0 {
+		t.Errorf("where handlers are no pods: %v, %v", found, err)
+	}
+}
+
+func TestAPolicyThatWaitsForAPersonIsPaused(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	policy := func(name string, reason v1.ConditionReason, progresses metav1.ConditionStatus) *v1.NodeNetworkConfigurationPolicy {
+		return &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: v1.NodeNetworkConfigurationPolicyStatus{Conditions: []v1.Condition{
+			{Type: v1.PolicyProgressing, Status: progresses}, {Type: v1.Reconciling, Status: metav1.ConditionTrue, Reason: reason},
+		}}}
+	}
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		policy("paused", v1.ReasonPaused, metav1.ConditionTrue), policy("soaking", v1.ReasonSoaking, metav1.ConditionTrue), policy("over", v1.ReasonPaused, metav1.ConditionFalse),
+	).Build()
+	found := counts{}
+	if err := countPaused(t.Context(), reader, found); err != nil {
+		t.Fatal(err)
+	}
+	if difference := cmp.Diff(counts{{}: 1}, found); difference != "" {
+		t.Errorf("(-want +got):\n%s", difference)
 	}
 }

@@ -127,7 +127,7 @@ func New(options Options) (*Agent, error) {
 	a.warm.clock = options.Clock
 	a.inbox.calm = options.Clock.Now().Add(options.Damping.orDefault().Calm)
 	var err error
-	if a.metrics, err = newMetrics(options.Metrics); err != nil {
+	if a.metrics, err = newMetrics(options.Metrics, options.Node); err != nil {
 		return nil, err
 	}
 	if err := a.load(); err != nil {

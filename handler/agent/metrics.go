@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // the times.
 type metrics struct {
 	drift        *prometheus.GaugeVec
+	stale        *prometheus.GaugeVec
 	interfaces   *prometheus.GaugeVec
 	routes       *prometheus.GaugeVec
 	corrections  *prometheus.CounterVec
@@ -48,12 +50,15 @@ func durationOf(name, help string, labels ...string) *prometheus.HistogramVec {
 	}, labels)
 }
 
-func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+// newMetrics registers what a node's agent counts. Counters begin at 0 for every way to
+// end, so that the first of its kind is an increase.
+func newMetrics(registerer prometheus.Registerer, node string) (*metrics, error) {
 	if registerer == nil {
 		return nil, nil
 	}
 	m := &metrics{
 		drift:        gaugeOf("drift_leaves", "Number of settings that are not what the node was brought to.", "node"),
+		stale:        gaugeOf("state_stale", "1 while the NodeNetworkState does not tell how the node's network is: it cannot be read, or not be reported.", "node"),
 		interfaces:   gaugeOf("network_interfaces", "Number of network interfaces that the node reports, by type.", "type", "node"),
 		routes:       gaugeOf("routes", "Number of routes that the node reports, by family; static are those that a configuration names.", "node", "ip_stack", "type"),
 		corrections:  counterOf("drift_corrections_total", "Corrections of drift by how they ended.", "node", "result"),
@@ -66,15 +71,43 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	}
 	var refused []error
 	for _, one := range []prometheus.Collector{
-		m.drift, m.interfaces, m.routes, m.corrections, m.transactions, m.retries, m.whole, m.apply, m.probe, m.rollback,
+		m.drift, m.stale, m.interfaces, m.routes, m.corrections, m.transactions, m.retries, m.whole, m.apply, m.probe, m.rollback,
 	} {
 		refused = append(refused, registerer.Register(one))
 	}
 	if err := errors.Join(refused...); err != nil {
 		return nil, fmt.Errorf("registering the state handler's metrics: %w", err)
 	}
+	for _, result := range []v1.TransactionResult{
+		v1.TransactionCommitted, v1.TransactionRolledBack, v1.TransactionRefused, v1.TransactionSuperseded, v1.TransactionRollbackIncomplete,
+	} {
+		m.transactions.WithLabelValues(node, string(result))
+		m.corrections.WithLabelValues(node, string(result))
+	}
 	return m, nil
 }
+
+// told says whether what the NodeNetworkState tells is as the node's network is. Of a node
+// that nobody manages nothing is told, and nothing is old.
+func (m *metrics) told(node string, status v1.NodeNetworkStateStatus, err error) {
+	if m == nil {
+		return
+	}
+	stale := err != nil
+	for _, condition := range status.Conditions {
+		if condition.Type == v1.StateAvailable && slices.Contains(old, condition.Reason) {
+			stale = true
+		}
+	}
+	if stale {
+		m.stale.WithLabelValues(node).Set(1)
+		return
+	}
+	m.stale.WithLabelValues(node).Set(0)
+}
+
+// old are the reasons for which what is told is not how the network is.
+var old = []v1.ConditionReason{v1.ReasonReportFailed, v1.ReasonNetworkManagerUnavailable, v1.ReasonReportRefused}
 
 func (m *metrics) leaves(node string, count int) {
 	if m != nil {

@@ -2,11 +2,14 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -67,7 +70,7 @@ func TestAHandWrittenStateThatIsTriedAgainIsARetry(t *testing.T) {
 
 func TestWhatTheNodeReportsIsCountedByKind(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m, err := newMetrics(registry)
+	m, err := newMetrics(registry, "n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +96,9 @@ func TestWhatTheNodeReportsIsCountedByKind(t *testing.T) {
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
 			key := family.GetName()
+			if metric.GetGauge() == nil {
+				continue
+			}
 			for _, label := range metric.GetLabel() {
 				key += " " + label.GetValue()
 			}
@@ -105,5 +111,38 @@ func TestWhatTheNodeReportsIsCountedByKind(t *testing.T) {
 	}
 	if difference := cmp.Diff(want, got); difference != "" {
 		t.Errorf("(-want +got):\n%s", difference)
+	}
+}
+
+func TestAReportThatIsNotHowTheNetworkIsIsStale(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m, err := newMetrics(registry, "n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		sentence string
+		reason   v1.ConditionReason
+		err      error
+		want     float64
+	}{
+		{"reported", v1.ReasonReported, nil, 0},
+		{"not read", v1.ReasonReportFailed, nil, 1},
+		{"without NetworkManager", v1.ReasonNetworkManagerUnavailable, nil, 1},
+		{"with one that is too old to be changed, and is reported", v1.ReasonNetworkManagerTooOld, nil, 0},
+		{"refused by the API server", v1.ReasonReportRefused, nil, 1},
+		{"not managed", v1.ReasonNotManaged, nil, 0},
+		{"not written", v1.ReasonReported, fmt.Errorf("no answer"), 1},
+	} {
+		m.told("n", v1.NodeNetworkStateStatus{Conditions: []v1.Condition{{Type: v1.StateAvailable, Reason: c.reason}}}, c.err)
+		if got := counter(t, registry, "kubernetes_nmstate_state_stale"); got != c.want {
+			t.Errorf("%s: stale %v, want %v", c.sentence, got, c.want)
+		}
+	}
+	// Where Prometheus sees a counter for the first time at 1, it sees no increase.
+	if series, err := registry.Gather(); err != nil || !slices.ContainsFunc(series, func(f *dto.MetricFamily) bool {
+		return f.GetName() == "kubernetes_nmstate_transactions_total" && len(f.GetMetric()) == 5
+	}) {
+		t.Errorf("the ways in which transactions end do not begin at 0: %v, %v", series, err)
 	}
 }

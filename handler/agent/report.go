@@ -63,6 +63,7 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 	a.describe(nns, status)
 	if sameStatus(base.Status, *status) {
 		a.unreported = false
+		a.metrics.told(a.Node, *status, nil)
 		return nil
 	}
 	err := a.patch(ctx, base, *status)
@@ -73,6 +74,7 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 			err = a.patch(ctx, base, *status)
 		}
 	}
+	a.metrics.told(a.Node, *status, err)
 	if err != nil {
 		a.inbox.setDirty(true)
 		return fmt.Errorf("reporting NodeNetworkState %s: %w", a.Node, err)
@@ -95,6 +97,7 @@ func (a *Agent) tellSetAside(ctx context.Context, nns *v1.NodeNetworkState) erro
 		Type: v1.StateAvailable, Status: metav1.ConditionUnknown, Reason: v1.ReasonNotManaged, ObservedGeneration: nns.Generation,
 		Message: "the node is not managed (spec.managed is false), so it is not reported",
 	})
+	a.metrics.told(a.Node, written.Status, nil)
 	if sameStatus(base.Status, written.Status) {
 		return nil
 	}
