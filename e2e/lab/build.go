@@ -144,7 +144,7 @@ func (n *Node) boot(ctx context.Context) error {
 	}
 	spec := nodeSpec{
 		Name: n.Name, Base: n.lab.rec.Bases[n.nm()], Binds: n.lab.rec.Binds,
-		Handler: n.lab.rec.Handler, NMLogLevel: n.lab.rec.NMLogLevel, Profiles: n.spec.Profiles,
+		Handler: n.lab.rec.Handler, NMLogLevel: n.lab.rec.NMLogLevel, Profiles: n.spec.Profiles, OpenVSwitch: n.spec.OpenVSwitch,
 	}
 	for _, nic := range n.spec.NICs {
 		spec.NICs = append(spec.NICs, n.lab.plan(n.spec, nic))
@@ -170,7 +170,7 @@ func (n *Node) boot(ctx context.Context) error {
 		return err
 	}
 	for _, nic := range spec.NICs {
-		if err := n.plug(nic); err != nil {
+		if err := n.plug(ctx, nic); err != nil {
 			return err
 		}
 	}
@@ -192,14 +192,17 @@ func (l *Lab) plan(node NodeSpec, nic NICSpec) nicPlan {
 		p.Address6 = "auto"
 	}
 	if c, is := node.controller(nic.Name); is {
-		p.Controller, p.ControllerType = c.Name, linkTypes()[c.Type].profile
+		p.Controller, p.ControllerType, p.Trunk = c.Name, linkTypes()[c.Type].profile, c.tagged()
 	}
 	return p
 }
 
 // plug makes the pair of a NIC, one end in the node and one in its switch. It
 // never exists in the host's namespace, and it dies with either of the two.
-func (n *Node) plug(nic nicPlan) error {
+func (n *Node) plug(ctx context.Context, nic nicPlan) error {
+	if nic.SRIOV {
+		return n.plugCard(ctx, nic)
+	}
 	p, err := n.process()
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package lab
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // LinkSpec is a link that a node has before any policy, made by a profile of an
@@ -14,8 +16,10 @@ type LinkSpec struct {
 	NICSpec `yaml:",inline"`
 	// Type is nmstate's word for it, one of linkTypes.
 	Type string `yaml:"type" json:"type"`
-	// Ports of a bond, a linux-bridge or a vrf.
+	// Ports of a bond, a linux-bridge, a vrf, an ovs-bridge or an ovs-bond.
 	Ports []string `yaml:"ports,omitempty" json:"ports,omitempty"`
+	// VLANs have a linux-bridge filter: it and each of its ports carry these, tagged.
+	VLANs []int `yaml:"vlans,omitempty" json:"vlans,omitempty"`
 	// Base of a vlan, a vxlan, a mac-vlan or an ipvlan.
 	Base string `yaml:"base,omitempty" json:"base,omitempty"`
 	// ID of a vlan or a vxlan, and the routing table of a vrf.
@@ -31,7 +35,7 @@ type LinkSpec struct {
 // linkType is what a type of link has, and what NetworkManager calls it.
 type linkType struct {
 	profile string
-	has     []string // of: ports, base, id, mode, remote, peer
+	has     []string // of: ports, vlans, base, id, mode, remote, peer
 	highest int      // id
 	// modes are NetworkManager's words for what the topology says.
 	modes map[string]string
@@ -51,12 +55,17 @@ func linkTypes() map[string]linkType {
 			"active-backup", "802.3ad", "balance-rr", "balance-xor", "broadcast", "balance-tlb", "balance-alb")},
 		"dummy":        {profile: "dummy"},
 		"ipvlan":       {profile: "ipvlan", has: []string{"base", "mode"}, modes: map[string]string{"l2": "1", "l3": "2", "l3s": "3"}},
-		"linux-bridge": {profile: "bridge", has: []string{"ports"}},
+		"linux-bridge": {profile: "bridge", has: []string{"ports", "vlans"}},
 		"mac-vlan":     {profile: "macvlan", has: []string{"base", "mode"}, modes: map[string]string{"vepa": "1", "bridge": "2", "private": "3", "passthru": "4"}},
-		"veth":         {profile: "veth", has: []string{"peer"}},
-		"vlan":         {profile: "vlan", has: []string{"base", "id"}, highest: 4094},
-		"vrf":          {profile: "vrf", has: []string{"ports", "id"}, highest: 1 << 31},
-		"vxlan":        {profile: "vxlan", has: []string{"base", "id", "remote"}, highest: 1<<24 - 1},
+		// A bridge of Open vSwitch has its own interface as a port, where it is to have an
+		// address, and a bond of NICs is one port of it.
+		"ovs-bridge":    {profile: "ovs-bridge", has: []string{"ports"}},
+		"ovs-bond":      {profile: "ovs-port", has: []string{"ports", "mode"}, modes: same("active-backup", "balance-slb", "balance-tcp")},
+		"ovs-interface": {profile: "ovs-interface"},
+		"veth":          {profile: "veth", has: []string{"peer"}},
+		"vlan":          {profile: "vlan", has: []string{"base", "id"}, highest: 4094},
+		"vrf":           {profile: "vrf", has: []string{"ports", "id"}, highest: 1 << 31},
+		"vxlan":         {profile: "vxlan", has: []string{"base", "id", "remote"}, highest: 1<<24 - 1},
 	}
 }
 
@@ -76,6 +85,13 @@ func (n NodeSpec) way() NICSpec {
 	return n.NICs[0]
 }
 
+// ovs tells whether a type of link is one of Open vSwitch.
+func ovs(kind string) bool { return strings.HasPrefix(kind, "ovs-") }
+
+func (n NodeSpec) isNIC(name string) bool {
+	return slices.ContainsFunc(n.NICs, func(nic NICSpec) bool { return nic.Name == name })
+}
+
 // interfaces are NICs and links.
 func (n NodeSpec) interfaces() []NICSpec {
 	all := slices.Clone(n.NICs)
@@ -83,6 +99,15 @@ func (n NodeSpec) interfaces() []NICSpec {
 		all = append(all, l.NICSpec)
 	}
 	return all
+}
+
+// tagged are a bridge's VLANs in the words of its profile, and of those of its ports.
+func (l LinkSpec) tagged() string {
+	var all []string
+	for _, id := range l.VLANs {
+		all = append(all, strconv.Itoa(id))
+	}
+	return strings.Join(all, ",")
 }
 
 func (n NICSpec) addressed() bool { return n.Address != "" && n.Address != "none" }

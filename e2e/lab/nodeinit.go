@@ -30,7 +30,8 @@ type nodeSpec struct {
 	Binds   []string `json:"binds,omitempty"`
 	Handler []string `json:"handler,omitempty"` // argv; none: no handler
 	// NMLogLevel is NetworkManager's own word: INFO, DEBUG, TRACE.
-	NMLogLevel string `json:"nmLogLevel"`
+	NMLogLevel  string `json:"nmLogLevel"`
+	OpenVSwitch bool   `json:"openvswitch,omitempty"`
 }
 
 // nicPlan is a NIC, or a link on top of others, with what NetworkManager's profile
@@ -41,6 +42,8 @@ type nicPlan struct {
 	// Controller is the link that it is a port of, and of which type that is.
 	Controller     string `json:"controller,omitempty"`
 	ControllerType string `json:"controllerType,omitempty"`
+	// Trunk are the VLANs of the bridge that it is a port of.
+	Trunk string `json:"trunk,omitempty"`
 
 	MAC      string `json:"mac"`
 	Gateway  string `json:"gateway,omitempty"`
@@ -124,6 +127,11 @@ func bootNode(ctx context.Context, spec *nodeSpec, sup *supervisor) error {
 	if err := sup.start(ctx, "dbus"); err != nil {
 		return err
 	}
+	if spec.OpenVSwitch {
+		if err := startOpenVSwitch(ctx, sup); err != nil {
+			return err
+		}
+	}
 	err = poll(ctx, 10*time.Second, func() error {
 		for _, nic := range spec.NICs {
 			if _, err := netlink.LinkByName(nic.Name); err != nil {
@@ -159,6 +167,9 @@ func nodeUnits(spec *nodeSpec) []*unit {
 				return remountSys(false)
 			},
 		},
+	}
+	if spec.OpenVSwitch {
+		units = append(units, ovsUnits()...)
 	}
 	if len(spec.Handler) > 0 {
 		handler := &unit{

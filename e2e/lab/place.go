@@ -8,6 +8,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 )
@@ -57,7 +58,7 @@ func (p here) do(ctx context.Context, order request) (response, error) {
 	case "power":
 		return response{}, n.power(ctx, order.Target)
 	case "up", "down", "plug", "unplug": // a NIC
-		return response{}, n.link(order.Target, order.Verb)
+		return response{}, n.link(ctx, order.Target, order.Verb)
 	case "kernel":
 		text, err := n.kernel(ctx)
 		return response{Text: text}, err
@@ -115,14 +116,17 @@ func (n *Node) ip(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // link changes a NIC at its far end, on this machine.
-func (n *Node) link(nic, verb string) error {
+func (n *Node) link(ctx context.Context, nic, verb string) error {
+	if slices.Contains(n.lab.rec.Topology.cards(), card{n.Name, nic}) {
+		return fmt.Errorf("%s: QEMU's card keeps its carrier, and stays in", nic)
+	}
 	switch verb {
 	case "plug":
 		spec, err := n.nic(nic)
 		if err != nil {
 			return err
 		}
-		return n.plug(n.lab.plan(n.spec, spec))
+		return n.plug(ctx, n.lab.plan(n.spec, spec))
 	case "unplug":
 		return n.farEnd(nic, func(h *netlink.Handle, far netlink.Link) error { return h.LinkDel(far) })
 	case "up":

@@ -105,6 +105,12 @@ func prepare(opts *Options) (*Lab, error) {
 		}
 		opts.Topology = t
 	}
+	if len(opts.Topology.cards()) > 0 && !opts.VM {
+		return nil, fmt.Errorf("a NIC with sriov: true: only a lab in a VM has that (lab up --vm)")
+	}
+	if opts.Topology.openVSwitch() && !opts.VM {
+		return nil, fmt.Errorf("a node with openvswitch: true: only a lab in a VM has that (lab up --vm)")
+	}
 	if err := Available(opts.NM); err != nil {
 		return nil, err
 	}

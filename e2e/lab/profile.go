@@ -45,6 +45,9 @@ func firstBoot(spec *nodeSpec) error {
 	}
 	profiles := map[string]string{}
 	for _, nic := range append(spec.NICs, spec.Links...) {
+		if text := nic.ovsPort(); text != "" {
+			profiles[filepath.Join(profileDir, "ovs-port-"+nic.Name+".nmconnection")] = text
+		}
 		if text := nic.profile(); text != "" {
 			profiles[filepath.Join(profileDir, nic.Name+".nmconnection")] = text
 		}
@@ -79,22 +82,27 @@ func (n nicPlan) profile() string {
 	if method4 == "disabled" && method6 == "disabled" && n.Link == nil && n.Controller == "" {
 		return ""
 	}
-	id := sha256.Sum256([]byte("profile/" + n.MAC))
-	h := hex.EncodeToString(id[:16])
-	uuid := strings.Join([]string{h[:8], h[8:12], "4" + h[13:16], "8" + h[17:20], h[20:]}, "-")
+	uuid := uuidOf("profile/" + n.MAC)
 	kind := "ethernet"
 	if n.Link != nil {
 		kind = linkTypes()[n.Link.Type].profile
 	}
 	lines := []string{"[connection]", "id=" + n.Name, "uuid=" + uuid, "type=" + kind, "interface-name=" + n.Name}
 	if n.Controller != "" { // In the words that 1.42 knows, too.
-		lines = append(lines, "master="+n.Controller, "slave-type="+n.ControllerType)
+		controller, kind := n.Controller, n.ControllerType
+		if n.ovsPort() != "" {
+			controller, kind = uuidOf("port/"+n.MAC), "ovs-port"
+		}
+		lines = append(lines, "master="+controller, "slave-type="+kind)
 	}
 	lines = append(lines, "")
+	if n.Trunk != "" {
+		lines = append(lines, "[bridge-port]", "vlans="+n.Trunk, "")
+	}
 	if n.Link != nil {
 		lines = append(lines, n.settings(kind)...)
 	}
-	if n.Controller != "" && n.ControllerType != "vrf" {
+	if kind == "ovs-bridge" || n.Controller != "" && n.ControllerType != "vrf" && kind != "ovs-interface" {
 		return strings.Join(lines, "\n") + "\n" // A port has no addresses.
 	}
 	lines = append(lines, "[ipv4]", "method="+method4)
@@ -121,6 +129,24 @@ func (n nicPlan) profile() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// ovsPort is the profile between a bridge of Open vSwitch and an interface of it;
+// empty for what needs none.
+func (n nicPlan) ovsPort() string {
+	if n.ControllerType != "ovs-bridge" || n.Link != nil && n.Link.Type == "ovs-bond" {
+		return ""
+	}
+	return strings.Join([]string{
+		"[connection]", "id=ovs-port-" + n.Name, "uuid=" + uuidOf("port/"+n.MAC), "type=ovs-port", "interface-name=" + n.Name,
+		"master=" + n.Controller, "slave-type=ovs-bridge", "", "[ovs-port]",
+	}, "\n") + "\n"
+}
+
+func uuidOf(seed string) string {
+	id := sha256.Sum256([]byte(seed))
+	h := hex.EncodeToString(id[:16])
+	return strings.Join([]string{h[:8], h[8:12], "4" + h[13:16], "8" + h[17:20], h[20:]}, "-")
+}
+
 // settings are those of a link's type. What would get a random MAC address, or
 // that of some port, gets one that is the same in each run; NetworkManager sets none on a VRF.
 func (n nicPlan) settings(kind string) []string {
@@ -134,6 +160,10 @@ func (n nicPlan) settings(kind string) []string {
 		add("miimon", "100")
 	case "linux-bridge":
 		add("stp", "false")
+		if len(l.VLANs) > 0 {
+			add("vlan-filtering", "true")
+			add("vlans", l.tagged())
+		}
 	case "vlan":
 		add("id", fmt.Sprint(l.ID))
 		add("parent", l.Base)
@@ -149,9 +179,13 @@ func (n nicPlan) settings(kind string) []string {
 		add("parent", l.Base)
 	case "veth":
 		add("peer", l.Peer)
+	case "ovs-bond":
+		add("bond-mode", mode)
+	case "ovs-interface":
+		add("type", "internal")
 	}
 	lines = append(lines, "")
-	if !slices.Contains([]string{"vlan", "ipvlan", "vrf"}, l.Type) {
+	if !slices.Contains([]string{"vlan", "ipvlan", "vrf", "ovs-bridge", "ovs-bond"}, l.Type) {
 		lines = append(lines, "[ethernet]", "cloned-mac-address="+n.MAC, "")
 	}
 	return lines

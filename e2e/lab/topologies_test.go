@@ -47,9 +47,16 @@ func TestEachTopologyComesUp(t *testing.T) {
 // not make; empty for none.
 func lacking(ctx context.Context, t *Topology) string {
 	types := map[string]bool{}
+	if len(t.cards()) > 0 {
+		return "card with virtual functions"
+	}
+	if t.openVSwitch() {
+		return "Open vSwitch, and its NetworkManager no plugin for it"
+	}
 	for _, n := range t.Nodes {
 		for _, l := range n.Links {
 			types[l.Type] = true
+			types["bridge that filters VLANs"] = types["bridge that filters VLANs"] || len(l.VLANs) > 0
 		}
 	}
 	for _, s := range t.Switches {
@@ -57,7 +64,8 @@ func lacking(ctx context.Context, t *Topology) string {
 		types["bond"] = types["bond"] || s.LACP
 	}
 	for name, link := range map[string]string{
-		"bond": "t0 type bond", "dummy": "t0 type dummy", "ipvlan": "link v0 t0 type ipvlan", "mac-vlan": "link v0 t0 type macvlan",
+		"bridge that filters VLANs": "t0 type bridge vlan_filtering 1",
+		"bond":                      "t0 type bond", "dummy": "t0 type dummy", "ipvlan": "link v0 t0 type ipvlan", "mac-vlan": "link v0 t0 type macvlan",
 		"vlan": "link v0 t0 type vlan id 5", "vrf": "t0 type vrf table 5", "vxlan": "t0 type vxlan id 5 dstport 4789",
 	} {
 		try := exec.CommandContext(ctx, "unshare", "-n", "sh", "-c", "ip link add v0 type veth && ip link add "+link)
@@ -133,7 +141,9 @@ func wantAsSaid(t *testing.T, n *Node) {
 				more = append(more, " "+address)
 			}
 		}
-		if c, is := n.spec.controller(nic.Name); is {
+		if c, is := n.spec.controller(nic.Name); is && ovs(c.Type) && n.spec.isNIC(nic.Name) {
+			more = append(more, " master=ovs-system")
+		} else if is && !ovs(c.Type) {
 			more = append(more, " master="+c.Name)
 		}
 		for _, part := range more {
@@ -146,7 +156,14 @@ func wantAsSaid(t *testing.T, n *Node) {
 		want(nic)
 	}
 	for _, l := range n.spec.made() {
-		more := []string{" kind=" + linkTypes()[l.Type].profile}
+		if l.Type == "ovs-bridge" || l.Type == "ovs-bond" {
+			continue // The kernel knows nothing of these.
+		}
+		kind := linkTypes()[l.Type].profile
+		if l.Type == "ovs-interface" {
+			kind = "openvswitch"
+		}
+		more := []string{" kind=" + kind}
 		if l.Base != "" && l.Type != "vxlan" { // ip tells a vxlan's base elsewhere
 			more = append(more, " base="+l.Base)
 		}

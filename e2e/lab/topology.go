@@ -52,6 +52,8 @@ type NodeSpec struct {
 	Profiles map[string]string `yaml:"profiles,omitempty" json:"profiles,omitempty"`
 	// NM is "1.42", "1.52" or "host"; empty is what the lab has.
 	NM string `yaml:"networkManager,omitempty" json:"networkManager,omitempty"`
+	// OpenVSwitch has its database and its switch run on the node. Only a lab in a VM has it.
+	OpenVSwitch bool `yaml:"openvswitch,omitempty" json:"openvswitch,omitempty"`
 }
 
 // NICSpec is one network card of a node. The first one of a node is its way to
@@ -64,6 +66,8 @@ type NICSpec struct {
 	// Address6 is a CIDR, "auto" (router advertisements, default where the switch
 	// sends them), or "none".
 	Address6 string `yaml:"address6,omitempty" json:"address6,omitempty"`
+	// SRIOV makes it an emulated card with virtual functions. Only a lab in a VM has one.
+	SRIOV bool `yaml:"sriov,omitempty" json:"sriov,omitempty"`
 }
 
 // SwitchSpec is an Ethernet segment with a gateway on it.
@@ -195,7 +199,7 @@ func (t *Topology) unfold() (entries []int, err error) {
 }
 
 func (n NodeSpec) copyNumber(k int) NodeSpec {
-	c := NodeSpec{Name: fmt.Sprintf("%s%d", n.Name, k+1), NM: n.NM, Profiles: n.Profiles}
+	c := NodeSpec{Name: fmt.Sprintf("%s%d", n.Name, k+1), NM: n.NM, Profiles: n.Profiles, OpenVSwitch: n.OpenVSwitch}
 	for _, nic := range n.NICs {
 		c.NICs = append(c.NICs, nic.counted(k))
 	}

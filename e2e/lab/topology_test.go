@@ -1,11 +1,15 @@
 package lab
 
 import (
+	"flag"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nmstate/kubernetes-nmstate/graph"
 )
 
 // one is a correct topology that the tables change by one mistake.
@@ -79,7 +83,7 @@ func TestTopologyMistakes(t *testing.T) {
 				`switches[0].lldp.vlans[3]: 4095 is not a VLAN id (1 to 4094)`}},
 		"a link has a known type": {
 			"switches:", "  links: [{name: t0, type: team}]\nswitches:",
-			[]string{`nodes[0].links[0].type: "team" is none of bond, dummy, ipvlan, linux-bridge, mac-vlan, veth, vlan, vrf, vxlan`}},
+			[]string{`nodes[0].links[0].type: "team" is none of bond, dummy, ipvlan, linux-bridge, mac-vlan, ovs-bond, ovs-bridge, ovs-interface, veth, vlan, vrf, vxlan`}},
 		"a link has what its type needs, and nothing else": {
 			"switches:", "  links: [{name: v, type: vlan, mode: l2}, {name: b, type: bond, mode: fast, ports: [eth1]}]\nswitches:",
 			[]string{
@@ -209,35 +213,105 @@ func TestNoTwoFreeNICsOfTheDefaultTopologyShareASwitch(t *testing.T) {
 	}
 }
 
-func TestGraphShowsSwitchesAndWhatIsInThem(t *testing.T) {
-	topology, err := ParseTopology([]byte(one))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "switch lan\n├─ gateway 192.0.2.1/24\n└─ a eth0 192.0.2.11/24\n"
-	if diff := cmp.Diff(want, Graph(topology)); diff != "" {
-		t.Error(diff)
+func TestAGraphShowsSwitchesAndWhatIsOnANode(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file string
+		node []string
+		want string
+	}{
+		"links stand on NICs, which are plugged into switches": {"vlan-over-bond", nil, `
+┌──────────────────────┐                                   ┌───────────┐
+│ switch lan           │    ┌─────────────────────────┐ ┌──┤ node eth0 ├─┐  ┌────────────────────┐    ┌────────────────┐
+│ VLAN 100 of trunk    │    │ switch trunk            │ │  └───────────┘ │  │ node bond0         │    │ node bond0.100 │
+│ gateway 192.0.2.1/24 ├────┤ gateway 198.51.100.1/24 ├─┤  ┌───────────┐ ├──┤ bond active-backup ├────┤ vlan 100       │
+│ DNS                  │    └─────────────────────────┘ └──┤ node eth1 ├─┘  └────────────────────┘    │ 192.0.2.11/24  │
+└──────────────────────┘                                   └───────────┘                              └────────────────┘
+`},
+		"one node of several": {"three-nodes", []string{"node2"}, `
+┌───────────────────────────┐
+│ switch lan                │      ┌─────────────────┐
+│ gateway 192.0.2.1/24      │      │ node2 eth0      │
+│ gateway 2001:db8::1/64    ├──────┤ 192.0.2.12/24   │
+│ DNS                       │      │ 2001:db8::12/64 │
+│ status: http on port 8080 │      └─────────────────┘
+└───────────────────────────┘
+┌─────────────────────────────┐
+│ switch storage              │
+│ gateway 198.51.100.1/24     │    ┌────────────┐
+│ DHCP from 198.51.100.100    ├────┤ node2 eth1 │
+│        to 198.51.100.199    │    └────────────┘
+│ LLDP 02:00:00:00:00:01 tor1 │
+└─────────────────────────────┘
+┌─────────────────────────────┐
+│ switch backup               │    ┌────────────┐
+│ gateway 198.18.2.1/24       ├────┤ node2 eth2 │
+│ LLDP 02:00:00:00:00:02 tor2 │    └────────────┘
+└─────────────────────────────┘
+`},
+	} {
+		topology, err := LoadTopology("topologies/" + tt.file + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := graph.Text(Graph(topology, tt.node...), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.TrimPrefix(tt.want, "\n"), text); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 
-func TestGraphShowsWhatIsOnANode(t *testing.T) {
-	topology, err := LoadTopology("topologies/vlan-over-bond.yaml")
-	if err != nil {
-		t.Fatal(err)
+var updatePictures = flag.Bool("update-pictures", false, "draw the pictures of the documentation anew")
+
+// The pictures of the tutorials are what lab graph --svg draws.
+func TestThePicturesOfTheTutorialsAreDrawnFromTheirTopologies(t *testing.T) {
+	labs, err := filepath.Glob("../../docs/examples/tutorial-*-lab.yaml")
+	if err != nil || len(labs) == 0 {
+		t.Fatalf("found none: %v", err)
 	}
-	want := `switch trunk
-├─ gateway 198.51.100.1/24
-├─ node eth0
-└─ node eth1
-switch lan, VLAN 100 of trunk
-├─ gateway 192.0.2.1/24 (DNS)
-└─ node bond0.100 192.0.2.11/24
-node node
-├─ bond0 bond active-backup on eth0, eth1
-└─ bond0.100 vlan 100 on bond0 192.0.2.11/24
-`
-	if diff := cmp.Diff(want, Graph(topology)); diff != "" {
-		t.Error(diff)
+	for _, file := range append(labs, "topologies/three-nodes.yaml") {
+		topology, err := LoadTopology(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), "-lab")
+		if name == "three-nodes" {
+			name = "tutorial-three-nodes"
+		}
+		want, err := graph.SVG(Graph(topology, "node1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture := "../../docs/pictures/" + name + ".svg"
+		if *updatePictures {
+			if err := os.WriteFile(picture, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(picture); string(got) != want {
+			t.Errorf("%s is not what %s looks like (%v): go test ./e2e/lab -run Pictures -update-pictures", picture, file, err)
+		}
+	}
+}
+
+// A topology that cannot be drawn would be a mistake of Graph.
+func TestEveryTopologyIsDrawn(t *testing.T) {
+	files, err := filepath.Glob("topologies/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found none: %v", err)
+	}
+	for _, file := range files {
+		topology, err := LoadTopology(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, draw := range []func(graph.Graph) (string, error){graph.SVG, graph.DOT, graph.Mermaid} {
+			if text, err := draw(Graph(topology)); err != nil || !strings.Contains(text, "eth0") {
+				t.Errorf("%s: %v: %.80s", file, err, text)
+			}
+		}
 	}
 }
 
@@ -246,7 +320,11 @@ func TestTheTopologiesOfTheDocumentationAreCorrect(t *testing.T) {
 	if err != nil || len(names) == 0 {
 		t.Fatalf("found none: %v", err)
 	}
-	for _, name := range names {
+	labs, err := filepath.Glob("../../docs/examples/tutorial-*-lab.yaml")
+	if err != nil || len(labs) == 0 {
+		t.Fatalf("found none: %v", err)
+	}
+	for _, name := range append(names, labs...) {
 		if _, err := LoadTopology(name); err != nil {
 			t.Error(err)
 		}

@@ -20,11 +20,17 @@ func (c *check) links(t *Topology, path string, n NodeSpec, used map[netip.Addr]
 	for i, l := range n.Links {
 		at := fmt.Sprintf("%s.links[%d]", path, i)
 		c.linkName(at+".name", scope, l.Name)
+		if ovs(l.Type) && !n.OpenVSwitch {
+			c.failf(at+".type", "%s needs a node with openvswitch: true", l.Type)
+		}
 		if kind, ok := linkTypes()[l.Type]; ok {
 			c.settings(at, l, kind)
 			c.stands(at, n, l, there, taken)
 		} else {
 			c.failf(at+".type", "%q is none of %s", l.Type, strings.Join(linkTypeNames(), ", "))
+		}
+		if l.SRIOV {
+			c.failf(at+".sriov", "a %s has no virtual functions: give it to a NIC", l.Type)
 		}
 		if l.Peer != "" {
 			c.linkName(at+".peer", scope, l.Peer)
@@ -44,11 +50,11 @@ func (c *check) links(t *Topology, path string, n NodeSpec, used map[netip.Addr]
 // settings checks that a link has what its type needs and nothing else.
 func (c *check) settings(path string, l LinkSpec, kind linkType) {
 	given := map[string]bool{
-		"ports": len(l.Ports) > 0, "base": l.Base != "", "id": l.ID != 0, "mode": l.Mode != "", "remote": l.Remote != "", "peer": l.Peer != "",
+		"ports": len(l.Ports) > 0, "vlans": len(l.VLANs) > 0, "base": l.Base != "", "id": l.ID != 0, "mode": l.Mode != "", "remote": l.Remote != "", "peer": l.Peer != "",
 	}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		switch needs := slices.Contains(kind.has, key); {
-		case needs && !given[key] && key != "ports": // A bridge may have none yet.
+		case needs && !given[key] && key != "ports" && key != "vlans": // A bridge may have none yet.
 			c.failf(path+"."+key, "is missing: a %s has one", l.Type)
 		case !needs && given[key]:
 			c.failf(path+"."+key, "a %s has none", l.Type)
@@ -56,6 +62,11 @@ func (c *check) settings(path string, l LinkSpec, kind linkType) {
 	}
 	if l.ID != 0 && kind.highest > 0 && (l.ID < 1 || l.ID > kind.highest) {
 		c.failf(path+".id", "%d is not between 1 and %d", l.ID, kind.highest)
+	}
+	for i, id := range l.VLANs {
+		if id < 1 || id > 4094 {
+			c.failf(fmt.Sprintf("%s.vlans[%d]", path, i), "%d is not a VLAN id (1 to 4094)", id)
+		}
 	}
 	if _, known := kind.modes[l.Mode]; l.Mode != "" && kind.modes != nil && !known {
 		c.failf(path+".mode", "%q is none of %s", l.Mode, strings.Join(slices.Sorted(maps.Keys(kind.modes)), ", "))
@@ -87,7 +98,7 @@ func (c *check) stands(path string, n NodeSpec, l LinkSpec, there []string, take
 			c.failf(at, "%s is already a port of %s", port, taken[port])
 		}
 		taken[port] = l.Name
-		if l.Type != "vrf" && n.hasAddress(port) {
+		if l.Type != "vrf" && l.Type != "ovs-bridge" && n.hasAddress(port) {
 			c.failf(at, "%s has an address; give it to %s, whose port it is", port, l.Name)
 		}
 	}

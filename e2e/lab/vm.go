@@ -41,6 +41,8 @@ type vmParts struct {
 	Root  string `json:"root"`
 	Image string `json:"image"`
 	QEMU  string `json:"qemu"`
+	// NM is a NetworkManager that takes the place of the root's; empty for none.
+	NM string `json:"nm,omitempty"`
 }
 
 // inVM is the lab's virtual machine. Its process (runVM) passes on each
@@ -126,6 +128,12 @@ func (l *Lab) chooseVM(ctx context.Context) error {
 	if parts.QEMU, err = nodeRoot(ctx, "qemu"); err != nil {
 		return unavailable(ctx, "fetching QEMU", err)
 	}
+	if l.opts.Topology.openVSwitch() {
+		l.opts.Progress("NetworkManager with its plugin for Open vSwitch: from the cache, or compiled in some minutes, once")
+		if parts.NM, err = nodeRoot(ctx, "openvswitch"); err != nil {
+			return unavailable(ctx, "making NetworkManager's plugin for Open vSwitch", err)
+		}
+	}
 	if parts.Image, err = runScript(ctx, vmRootScript, tree); err != nil {
 		return unavailable(ctx, "making the disk of the VM", err)
 	}
@@ -190,6 +198,12 @@ func (l *Lab) vmStart() string {
 			lines = append(lines, "mkdir -p "+quote(filepath.Dir(path)), "[ -e "+quote(path)+" ] || : >"+quote(path))
 		}
 		lines = append(lines, "mount --rbind "+quote(vmShare+path)+" "+quote(path))
+	}
+	if len(l.rec.Topology.cards()) > 0 {
+		lines = append(lines, "modprobe -a igb igbvf virtio_net")
+	}
+	if nm := l.rec.VM.NM; nm != "" {
+		lines = append(lines, "cp -a "+quote(vmShare+nm)+"/. /")
 	}
 	lines = append(lines, quote(l.opts.Binary)+" "+roleVMAgent+" --dir "+quote(l.vmDir())+" >"+quote(filepath.Join(l.vmDir(), "agent.log"))+" 2>&1")
 	return strings.Join(lines, "\n") + "\n"
@@ -360,11 +374,12 @@ func qemuCommand(lab *Lab) []string {
 	in := func(name string) string { return filepath.Join(lab.vmDir(), name) }
 	image := func(name string) string { return filepath.Join(lab.rec.VM.Image, name) }
 	start := append([]string{"qemu-system-x86_64", "-machine", "q35"}, accelerators()...)
+	start = append(start, qemuCards(lab.rec.Topology.cards())...)
 	return append(start,
 		"-cpu", "max,la57=off", "-smp", "2", "-m", fmt.Sprint(vmMemoryMB),
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "none",
 		"-kernel", image("vmlinuz"), "-initrd", image("initrd"),
-		"-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr random.trust_cpu=on tsc=reliable clocksource=tsc no_timer_check lab="+lab.dir,
+		"-append", "console=ttyS0 quiet panic=-1 mitigations=off nokaslr random.trust_cpu=on tsc=reliable clocksource=tsc no_timer_check pci=assign-busses lab="+lab.dir,
 		"-serial", "file:"+in("console.log"),
 		"-drive", "id=root,if=none,format=raw,readonly=on,file="+image("root.ext4"), "-device", "virtio-blk-pci,drive=root",
 		"-fsdev", "local,id=lab,security_model=passthrough,multidevs=remap,path="+lab.dir,

@@ -65,6 +65,7 @@ func runVMAgent(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("opening the way to the API server: %w", err)
 	}
+	go passFunctions(ctx, filepath.Dir(dir))
 	go acceptAll(ln, func() (io.ReadWriteCloser, error) { return session.Open() })
 	for {
 		stream, err := session.Accept()

@@ -85,31 +85,3 @@ func unitText(u lab.UnitStatus) string {
 	}
 	return text
 }
-
-func newGraph(w *where) *cobra.Command {
-	file := ""
-	cmd := &cobra.Command{
-		Use:     "graph",
-		Short:   "Draw a lab, or a topology",
-		Example: "  lab graph\n  lab graph -f topology.yaml",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file != "" {
-				t, err := lab.LoadTopology(file)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprint(cmd.OutOrStdout(), lab.Graph(t))
-				return err
-			}
-			l, err := lab.Open(w.root, w.name)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), lab.Graph(l.Topology()))
-			return err
-		},
-	}
-	cmd.Flags().StringVarP(&file, "file", "f", "", "draw this topology, which need not be up")
-	return cmd
-}
