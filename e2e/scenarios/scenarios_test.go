@@ -105,11 +105,44 @@ func TestOnTheLab(t *testing.T) {
 	slices.SortStableFunc(all, func(a, b *scenario.Scenario) int {
 		return strings.Compare(fmt.Sprint(a.Topology), fmt.Sprint(b.Topology))
 	})
-	all = slices.DeleteFunc(all, func(s *scenario.Scenario) bool {
-		return s.OnlySim != "" || !every && (s.Seldom && !vm || len(s.Needs) == 0 && vm)
-	})
 	for _, s := range all {
-		t.Run(s.Name, func(t *testing.T) { runOn(t, f, s) })
+		t.Run(s.Name, func(t *testing.T) {
+			if why := leftOut(s, vm, every); why != "" {
+				t.Skip("skipped: " + why)
+			}
+			runOn(t, f, s)
+		})
+	}
+}
+
+// leftOut says why a scenario is not run here. The simulator runs all of them.
+func leftOut(s *scenario.Scenario, vm, every bool) string {
+	switch {
+	case s.OnlySim != "":
+		return "only the simulator runs it: " + s.OnlySim
+	case every:
+		return ""
+	case s.Seldom && !vm:
+		return "only the simulator runs it, unless " + allOfThem + "=1: the lab has no time for all"
+	case len(s.Needs) == 0 && vm:
+		return "the lab runs it without a VM"
+	}
+	return ""
+}
+
+func TestWhatIsLeftOutSaysWhy(t *testing.T) {
+	long, seldom, needs := &scenario.Scenario{OnlySim: "an hour is long"}, &scenario.Scenario{Seldom: true}, &scenario.Scenario{Needs: []string{"bond"}}
+	for _, tt := range []struct {
+		s         *scenario.Scenario
+		vm, every bool
+		want      string
+	}{
+		{long, false, true, "an hour is long"}, {seldom, false, false, allOfThem}, {seldom, false, true, ""},
+		{needs, true, false, ""}, {&scenario.Scenario{}, true, false, "without a VM"}, {&scenario.Scenario{}, false, false, ""},
+	} {
+		if got := leftOut(tt.s, tt.vm, tt.every); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("%+v: %q, want %q", tt, got, tt.want)
+		}
 	}
 }
 
