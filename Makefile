@@ -82,8 +82,8 @@ kind-down: ## Take that cluster away, with all that came with it.
 e2e: ## Run the end-to-end suite on a kind cluster (FOCUS=REGEXP runs some, KEEP=1 keeps the cluster).
 	@kind/e2e.sh
 
-e2e-vm: ## Run on a full kernel, in QEMU, the scenarios that this machine's may lack (bond, VLAN, ...; ALL=1: all of them).
-	@NMSTATE_VM=1 TIMEOUT=$(if $(ALL),12h,2h) $(if $(ALL),NMSTATE_ALL_SCENARIOS=1) RUN='VM|OnTheLab|EachTopology' PACKAGES='./e2e/lab ./e2e/scenarios' hack/test.sh integration
+e2e-vm: ## Run on a full kernel, in QEMU, the scenarios and tutorials that this machine's may lack (bond, VLAN, ...; ALL=1: all scenarios).
+	@NMSTATE_VM=1 TIMEOUT=$(if $(ALL),12h,2h) $(if $(ALL),NMSTATE_ALL_SCENARIOS=1) RUN='VM|OnTheLab|EachTopology|TestSuite' PACKAGES='./e2e/lab ./e2e/scenarios ./e2e/suite' hack/test.sh integration
 
 clean: ## Remove bin/ and the results of tests; the cache stays.
 	@rm -rf bin out artifacts

@@ -22,5 +22,7 @@
 //     deleted, as guide 103 tells.
 //   - <!-- not played: WHY --> above a block leaves it out, and the test lists it
 //     with the reason; <!-- this page is not played: WHY --> does so for a page.
+//   - <!-- this page is played in a VM: make e2e-vm --> is for a page that starts a
+//     lab of its own, on a kernel that this machine may not have.
 //     <!-- played last --> is for after all pages.
 package docs

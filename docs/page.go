@@ -22,13 +22,15 @@ type Action struct {
 	// NotPlayed is why the lab cannot do this. PlayedLast is for after all pages.
 	NotPlayed  string
 	PlayedLast bool
+	// InVM: the page has a lab of its own, in a virtual machine.
+	InVM bool
 }
 
 var (
 	// fence opens or closes a block.
 	fence = regexp.MustCompile("^```([a-z]*)$")
 	// mark says how the walk takes the block that follows it.
-	mark = regexp.MustCompile(`^<!-- (?:(this page is )?not played: (.+)|(played last))(?: -->|$)`)
+	mark = regexp.MustCompile(`^<!-- (?:(this page is )?not played: (.+)|(played last)|(this page is played in a VM): make e2e-vm)(?: -->|$)`)
 	// pageLink is a link to a page of this repository.
 	pageLink = regexp.MustCompile(`\]\(([^)#:]+\.md)(?:#[^)]*)?\)`)
 )
@@ -69,7 +71,7 @@ type pageReader struct {
 	actions  []Action
 
 	notPlayed, wholePage string
-	playedLast           bool
+	playedLast, inVM     bool
 
 	inBlock  bool
 	language string
@@ -97,10 +99,10 @@ func (r *pageReader) line(number int, line string) error {
 func (r *pageReader) mark(line string) error {
 	said := mark.FindStringSubmatch(line)
 	if said == nil {
-		return fmt.Errorf("%q is no mark: want \"not played: WHY\", \"this page is not played: WHY\" or \"played last\"", line)
+		return fmt.Errorf("%q is no mark: want \"not played: WHY\", \"this page is not played: WHY\", \"this page is played in a VM: make e2e-vm\" or \"played last\"", line)
 	}
 	why := strings.TrimSuffix(said[2], " -->")
-	r.playedLast = said[3] != ""
+	r.playedLast, r.inVM = said[3] != "", r.inVM || said[4] != ""
 	if said[1] != "" {
 		r.wholePage = why
 	} else {
@@ -115,7 +117,7 @@ func (r *pageReader) endBlock() {
 		reason = r.wholePage
 	}
 	act := func(offset int, a Action) {
-		a.Line, a.NotPlayed, a.PlayedLast = r.begun+1+offset, reason, r.playedLast
+		a.Line, a.NotPlayed, a.PlayedLast, a.InVM = r.begun+1+offset, reason, r.playedLast, r.inVM
 		r.actions = append(r.actions, a)
 	}
 	switch {

@@ -55,7 +55,11 @@ func TestSuite(t *testing.T) {
 	SetDefaultEventuallyTimeout(patience)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	SetDefaultEventuallyPollingInterval(poll)
-	RunSpecs(t, "Crash and loss cases on the lab")
+	config, reporter := GinkgoConfiguration()
+	if os.Getenv(vmWanted) != "" {
+		config.FocusStrings = []string{vmReader}
+	}
+	RunSpecs(t, "Crash and loss cases on the lab", config, reporter)
 }
 
 func available() error {
