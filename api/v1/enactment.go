@@ -189,8 +189,8 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 	// Rollback is set when the change was taken back.
 	// +optional
 	Rollback *EnactmentRollback `json:"rollback,omitempty"`
-	// DesiredStateMetaInfo and RetryCount are the older project's: a backup that was
-	// made there can be applied. Nobody writes them here.
+	// DesiredStateMetaInfo and RetryCount are what the older project has: when the
+	// desired state was rendered, and how many attempts failed in a row.
 	// +optional
 	DesiredStateMetaInfo CapturedStateMeta `json:"desiredStateMetaInfo,omitempty,omitzero"`
 	// +optional

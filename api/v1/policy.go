@@ -206,9 +206,9 @@ type NodeNetworkConfigurationPolicyStatus struct {
 	// +listType=map
 	// +listMapKey=hash
 	Plans []PolicyPlan `json:"plans,omitempty"`
-	// UnavailableNodeCount, UnavailableNodeCountMap (by generation) and
-	// LastUnavailableNodeCountUpdate are the older project's: a backup that was made
-	// there can be applied. Counts are what tells it here.
+	// UnavailableNodeCount is how many nodes may be changing: slots.taken by the name
+	// that the older project has for it, as are the same by generation and the time
+	// of the last change.
 	// +optional
 	// +kubebuilder:validation:Minimum=-2147483648
 	// +kubebuilder:validation:Maximum=2147483647

@@ -2,10 +2,12 @@ package rollout
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -49,12 +51,37 @@ func TestTheStatusTellsWhoHoldsSlots(t *testing.T) {
 			if diff := cmp.Diff(tc.want, out.Status.Slots); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
+			if diff := cmp.Diff(asOlder(tc.want, in.Now), olderOf(out.Status)); diff != "" {
+				t.Errorf("what scripts for the older project read (-want +got):\n%s", diff)
+			}
 			in.Policy.Status = out.Status
 			if again := Plan(in); again.StatusChanged && len(out.Grants) == 0 {
 				t.Error("nothing changed, and the status is written again")
 			}
 		})
 	}
+}
+
+// older is what the older project's status says of slots.
+type older struct {
+	Count int32
+	Map   map[string]int64
+	Since *metav1.Time
+}
+
+func olderOf(status v1.NodeNetworkConfigurationPolicyStatus) older {
+	return older{status.UnavailableNodeCount, status.UnavailableNodeCountMap, status.LastUnavailableNodeCountUpdate}
+}
+
+func asOlder(slots *v1.PolicySlots, now metav1.Time) older {
+	if slots == nil {
+		return older{}
+	}
+	want := older{Count: slots.Taken, Map: map[string]int64{strconv.Itoa(generation): int64(slots.Taken)}}
+	if slots.Taken > 0 {
+		want.Since = &now
+	}
+	return want
 }
 
 func TestOfManyHoldersTheFirstAreNamed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -198,6 +199,7 @@ func (p *planning) setStatus(v verdict) {
 		Plans:              p.plans(),
 		Slots:              p.slots(),
 	}
+	p.setUnavailable(old)
 	p.out.StatusUrgent = old.ObservedGeneration != p.out.Generation
 	for _, condition := range p.conditions(v) {
 		before := find(old.Conditions, condition.Type)
@@ -215,11 +217,27 @@ func (p *planning) setStatus(v verdict) {
 	p.out.StatusChanged = p.out.StatusChanged || p.out.StatusUrgent || old.Counts != v.counts ||
 		old.Nodes != v.nodes || old.Message != p.out.Status.Message ||
 		len(old.Conditions) != len(p.out.Status.Conditions) || !slices.Equal(old.Plans, p.out.Status.Plans) ||
-		!equality.Semantic.DeepEqual(old.Slots, p.out.Status.Slots)
+		!equality.Semantic.DeepEqual(old.Slots, p.out.Status.Slots) ||
+		old.UnavailableNodeCount != p.out.Status.UnavailableNodeCount
 	if !p.out.StatusChanged {
 		p.out.Status = old
 	}
 	p.note("status: %s", v.message)
+}
+
+// setUnavailable tells the slots that are taken by the names of the older project,
+// whose scripts read them.
+func (p *planning) setUnavailable(old v1.NodeNetworkConfigurationPolicyStatus) {
+	status := &p.out.Status
+	if status.Slots != nil {
+		status.UnavailableNodeCount = status.Slots.Taken
+		status.UnavailableNodeCountMap = map[string]int64{strconv.FormatInt(p.out.Generation, 10): int64(status.Slots.Taken)}
+	}
+	status.LastUnavailableNodeCountUpdate = old.LastUnavailableNodeCountUpdate
+	if status.UnavailableNodeCount != old.UnavailableNodeCount {
+		now := p.in.Now
+		status.LastUnavailableNodeCountUpdate = &now
+	}
 }
 
 func (p *planning) conditions(v verdict) []v1.Condition {

@@ -282,6 +282,10 @@ func (t *turn) awaitApproval(m *member) {
 }
 
 func (t *turn) write(m *member) {
+	m.status.RetryCount = 0
+	if m.status.Retry != nil {
+		m.status.RetryCount = m.status.Retry.Attempts
+	}
 	if !sameStatus(m.status, m.enactment.Status) {
 		t.decision.Statuses = append(t.decision.Statuses, StatusWrite{Name: m.enactment.Name, Status: m.status})
 	}

@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -57,7 +58,7 @@ func members(in Input) []*member {
 		if m.policy != nil && ownerUID(enactment) != m.policy.UID {
 			m.policy = nil
 		}
-		m.begin()
+		m.begin(in.Now)
 		m.recount(in)
 	}
 	slices.SortFunc(all, func(a, b *member) int {
@@ -78,7 +79,7 @@ func ownerUID(enactment *v1.NodeNetworkConfigurationEnactment) types.UID {
 }
 
 // begin takes over what the enactment says.
-func (m *member) begin() {
+func (m *member) begin(now time.Time) {
 	old := m.enactment.Status
 	m.status = old
 	if committed := old.Committed; committed != nil {
@@ -98,6 +99,9 @@ func (m *member) begin() {
 	}
 	if m.policy.Waiting == "" || old.PolicyGeneration != m.policy.Generation {
 		m.status.DesiredState = sameOr(old.DesiredState, m.policy.Document)
+		if !bytes.Equal(old.DesiredState.Raw, m.policy.Document.Raw) {
+			m.status.DesiredStateMetaInfo = v1.CapturedStateMeta{Time: metav1.NewTime(now).Rfc3339Copy(), Version: "0"}
+		}
 		m.status.Hash = m.policy.Hash
 		m.status.CapturedStates = m.policy.Captured
 		m.status.MatchedInterfaces = m.policy.MatchedInterfaces

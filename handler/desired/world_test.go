@@ -103,6 +103,7 @@ func (w *world) write(d Decision, most int) {
 	}
 	for _, s := range d.Statuses {
 		if step() {
+			w.checkOlder(w.enactments[s.Name].Status, s.Status)
 			w.enactments[s.Name].Status = s.Status
 			w.enactments[s.Name] = stored(w, w.enactments[s.Name])
 		}
@@ -216,6 +217,20 @@ func (w *world) sayNotManaged() {
 		status.Transaction = nil
 	}
 	status.Conditions = []v1.Condition{{Type: v1.StateAvailable, Status: unknown, Reason: v1.ReasonNotManaged, ObservedGeneration: w.state.Generation}}
+}
+
+// checkOlder: what scripts for the older project read says the same as ours.
+func (w *world) checkOlder(before, after v1.NodeNetworkConfigurationEnactmentStatus) {
+	if after.Retry == nil && after.RetryCount != 0 || after.Retry != nil && after.RetryCount != after.Retry.Attempts {
+		w.t.Errorf("retryCount is %d beside %+v", after.RetryCount, after.Retry)
+	}
+	want := before.DesiredStateMetaInfo
+	if string(before.DesiredState.Raw) != string(after.DesiredState.Raw) {
+		want = v1.CapturedStateMeta{Time: metav1.NewTime(w.now).Rfc3339Copy(), Version: "0"}
+	}
+	if got := after.DesiredStateMetaInfo; got.Version != want.Version || !got.Time.Equal(&want.Time) {
+		w.t.Errorf("desiredStateMetaInfo is %+v, want %+v", got, want)
+	}
 }
 
 // standing is an enactment in one line.
