@@ -35,7 +35,7 @@ func AutoConfigure(config v1.AutoConfig, current state.State, matched []string) 
 		entries = append(entries, vlans(links)...)
 	}
 	for _, entry := range objects(entries) {
-		if name := scalar(entry["name"]); len(name) > longestName {
+		if name := nameOf(entry); len(name) > longestName {
 			return state.State{}, "", fmt.Errorf("spec.autoConfig: the name %s has %d characters, and Linux allows %d: take a shorter bonding.namePrefix, or bonding where there is none", name, len(name), longestName)
 		}
 	}

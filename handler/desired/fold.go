@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func newKeyed(parent, field string, items []any) *keyed {
 }
 
 func (l *keyed) add(parent, field string, item any) {
-	key := naturalKey(parent, field, item)
+	key := state.EntryKey(parent, field, item)
 	l.at[key] = append(l.at[key], len(l.items))
 	l.items = append(l.items, item)
 }
@@ -38,7 +37,7 @@ func (l *keyed) add(parent, field string, item any) {
 // none agrees, the clash is with the first.
 func (l *keyed) counterpart(parent, field string, item any) (int, *clash) {
 	var first *clash
-	candidates := l.at[naturalKey(parent, field, item)]
+	candidates := l.at[state.EntryKey(parent, field, item)]
 	if field == "interfaces" {
 		candidates = l.ofSameNamespace(candidates, item)
 	}
@@ -87,6 +86,9 @@ func disagreement(parent, field string, old, addition any) *clash {
 		if purges(parent, field) && (len(tree) == 0) != (len(addition) == 0) {
 			break
 		}
+		if contradictory(field, tree, addition) {
+			return &clash{path: "state", old: tree["state"], new: addition["state"]}
+		}
 		return mapDisagreement(field, tree, addition)
 	case []any:
 		list, ok := old.(*keyed)
@@ -94,13 +96,17 @@ func disagreement(parent, field string, old, addition any) *clash {
 			break
 		}
 		for _, item := range addition {
-			if _, found := list.counterpart(parent, field, item); found != nil {
+			_, found := list.counterpart(parent, field, item)
+			if found == nil {
+				found = list.opposite(parent, field, item, addition)
+			}
+			if found != nil {
 				return found.under(itemName(parent, field, item))
 			}
 		}
 		return nil
 	default:
-		if sameScalar(field, old, addition) {
+		if !isTree(old) && state.Same(old, addition) {
 			return nil
 		}
 	}
@@ -178,44 +184,9 @@ func plain(value any) any {
 	return value
 }
 
-// naturalKey is what makes two items of a list be about the same thing. Lists
-// of scalars, route rules and whatever has no key here are sets of whole items.
-func naturalKey(parent, field string, item any) string {
-	tree, isObject := item.(map[string]any)
-	if !isObject {
-		return whole(item)
-	}
-	switch field {
-	case "interfaces", "port", "ports", "slaves", "ports-config", "alt-names":
-		if name := scalar(tree["name"]); name != "" {
-			return name
-		}
-	case "address":
-		return address(scalar(tree["ip"])) + "/" + scalar(tree["prefix-length"])
-	case "vfs":
-		return scalar(tree["id"])
-	case "bridge-mappings":
-		return scalar(tree["localnet"])
-	case "config":
-		if parent == "routes" {
-			return routeKey(tree)
-		}
-	}
-	return whole(item)
-}
-
-// routeKey: no table, table 0 and table 254 are all the main table.
-func routeKey(route map[string]any) string {
-	table := scalar(route["table-id"])
-	if table == "" || table == "0" {
-		table = "254"
-	}
-	return prefix(scalar(route["destination"])) + " " + scalar(route["next-hop-interface"]) + " " + table
-}
-
 // itemName is the path segment of a list's item.
 func itemName(parent, field string, item any) string {
-	return "[" + strings.Trim(naturalKey(parent, field, item), `"`) + "]"
+	return "[" + strings.TrimPrefix(state.EntryKey(parent, field, item), absentRoute) + "]"
 }
 
 // ofSameNamespace are the candidates that may be the same interface as the
@@ -231,7 +202,7 @@ func (l *keyed) ofSameNamespace(candidates []int, item any) []int {
 		switch have := interfaceType(l.items[at]); {
 		case have == is:
 			same = append(same, at)
-		case have == "" || is == "" || (have == "ovs-bridge") == (is == "ovs-bridge"):
+		case state.SameNamespace(have, is):
 			other = append(other, at)
 		}
 	}
@@ -240,7 +211,8 @@ func (l *keyed) ofSameNamespace(candidates []int, item any) []int {
 
 func interfaceType(item any) string {
 	tree, _ := item.(map[string]any)
-	return scalar(tree["type"])
+	kind, _ := tree["type"].(string)
+	return kind
 }
 
 func whole(item any) string {
@@ -254,6 +226,9 @@ func whole(item any) string {
 // shownAt is the value at a path as a message shows it.
 func shownAt(path string, value any) string {
 	const most = 120
+	if value == nil && strings.HasSuffix(path, ".state") {
+		return "nothing"
+	}
 	text := whole(state.MaskedAt(path, plain(value)))
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
@@ -261,29 +236,12 @@ func shownAt(path string, value any) string {
 	return text
 }
 
-// scalar is a scalar's text: nmstate reads numbers written as text too.
-func scalar(value any) string {
-	switch value := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return value
+// nameOf an entry, which may be a number.
+func nameOf(entry map[string]any) string {
+	if name := entry["name"]; name != nil {
+		return fmt.Sprint(name)
 	}
-	return fmt.Sprint(value)
-}
-
-func sameScalar(field string, a, b any) bool {
-	if isTree(a) {
-		return false
-	}
-	if (a == nil) != (b == nil) {
-		return false
-	}
-	first, second := scalar(a), scalar(b)
-	if first == second || (field == "mac-address" && strings.EqualFold(first, second)) {
-		return true
-	}
-	return address(first) == address(second) || prefix(first) == prefix(second)
+	return ""
 }
 
 func isTree(value any) bool {
@@ -292,20 +250,4 @@ func isTree(value any) bool {
 		return true
 	}
 	return false
-}
-
-// address is an IP address in its shortest form; anything else as it is.
-func address(text string) string {
-	if parsed, err := netip.ParseAddr(text); err == nil {
-		return parsed.String()
-	}
-	return text
-}
-
-// prefix is a network in its shortest form; anything else as it is.
-func prefix(text string) string {
-	if parsed, err := netip.ParsePrefix(text); err == nil {
-		return parsed.Masked().String()
-	}
-	return text
 }

@@ -168,7 +168,7 @@ func TestMerge(t *testing.T) {
 				`routes: {config: [{destination: 0.0.0.0/0, next-hop-interface: e, next-hop-address: 192.0.2.2}]}`,
 			},
 			merged:    `routes: {config: [{destination: 0.0.0.0/0, next-hop-interface: e, next-hop-address: 192.0.2.1}]}`,
-			conflicts: []string{`policy b conflicts with policy a at routes.config[0.0.0.0/0 e 254].next-hop-address: "192.0.2.2" here, "192.0.2.1" there`},
+			conflicts: []string{`policy b conflicts with policy a at routes.config[0.0.0.0/0 dev e].next-hop-address: "192.0.2.2" here, "192.0.2.1" there`},
 		},
 		"route rules are whole": {
 			policies: []string{`route-rules: {config: [{ip-from: 192.0.2.0/24, route-table: 5}]}`, `route-rules: {config: [{ip-from: 192.0.2.0/24, route-table: 6}, {route-table: 5, ip-from: 192.0.2.0/24}]}`},
@@ -191,6 +191,61 @@ func TestMerge(t *testing.T) {
 		"a number written as text is the number": {
 			policies: []string{`interfaces: [{name: e, mtu: 1500, mac-address: "aa:bb:cc:dd:ee:ff"}]`, `interfaces: [{name: e, mtu: "1500", mac-address: "AA:BB:CC:DD:EE:FF"}]`},
 			merged:   `interfaces: [{name: e, mtu: 1500, mac-address: "aa:bb:cc:dd:ee:ff"}]`,
+		},
+		"a route that one policy takes away is no other one's": {
+			policies: []string{
+				`routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, next-hop-address: 192.0.2.1}]}`,
+				`routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, state: absent}]}`,
+			},
+			merged:    `routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, next-hop-address: 192.0.2.1}]}`,
+			conflicts: []string{`policy b conflicts with policy a at routes.config[198.51.100.0/24 dev e].state: "absent" here, nothing there`},
+		},
+		"a policy replaces its own routes": {
+			policies: []string{
+				`routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, state: absent}, {destination: 198.51.100.0/24, next-hop-interface: e, next-hop-address: 192.0.2.1}]}`,
+				`routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, metric: 5}]}`,
+			},
+			merged: `routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, state: absent}, {destination: 198.51.100.0/24, next-hop-interface: e, next-hop-address: 192.0.2.1, metric: 5}]}`,
+		},
+		"routes of two VRFs are two": {
+			policies: []string{
+				`routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, vrf-name: red}]}`,
+				`routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, vrf-name: blue}]}`,
+			},
+			merged: `routes: {config: [{destination: 198.51.100.0/24, next-hop-interface: e, vrf-name: red}, {destination: 198.51.100.0/24, next-hop-interface: e, vrf-name: blue}]}`,
+		},
+		"a mapping of OVN that one policy takes away is no other one's": {
+			policies: []string{
+				`ovn: {bridge-mappings: [{localnet: net, state: absent}]}`,
+				`ovn: {bridge-mappings: [{localnet: net, bridge: br}]}`,
+			},
+			merged:    `ovn: {bridge-mappings: [{localnet: net, state: absent}]}`,
+			conflicts: []string{`policy b conflicts with policy a at ovn.bridge-mappings[net].state: nothing here, "absent" there`},
+		},
+		"an interface that one policy takes away is not configured by another one": {
+			policies: []string{
+				`interfaces: [{name: br1, type: linux-bridge, mtu: 1400}]`,
+				`interfaces: [{name: br1, type: linux-bridge, state: absent}]`,
+			},
+			merged:    `interfaces: [{name: br1, type: linux-bridge, mtu: 1400}]`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[br1].state: "absent" here, nothing there`},
+		},
+		"two policies name an interface and one takes it away": {
+			policies: []string{`interfaces: [{name: br1, type: linux-bridge}]`, `interfaces: [{name: br1, state: absent}]`},
+			merged:   `interfaces: [{name: br1, type: linux-bridge, state: absent}]`,
+		},
+		"one priority of a VLAN cannot be mapped to two": {
+			policies: []string{
+				`interfaces: [{name: e.5, type: vlan, vlan: {id: 5, egress-qos-map: [{from: 1, to: 2}]}}]`,
+				`interfaces: [{name: e.5, type: vlan, vlan: {id: 5, egress-qos-map: [{from: 1, to: 3}]}}]`,
+			},
+			merged:    `interfaces: [{name: e.5, type: vlan, vlan: {id: 5, egress-qos-map: [{from: 1, to: 2}]}}]`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[e.5].vlan.egress-qos-map[1].to: 3 here, 2 there`},
+		},
+		"names that look like one number are two": {
+			policies:  []string{`ovs-db: {external_ids: {a: "010"}}`, `ovs-db: {external_ids: {a: "10"}}`},
+			merged:    `ovs-db: {external_ids: {a: "010"}}`,
+			conflicts: []string{`policy b conflicts with policy a at ovs-db.external_ids.a: "10" here, "010" there`},
 		},
 		"both legs of a multipath route survive a policy that repeats them": {
 			policies: []string{

@@ -36,7 +36,7 @@ func indexed(merged state.State) index {
 		x.leaves[at][path] = true
 	}
 	for _, route := range merged.Routes() {
-		key := routeKey(route.Tree())
+		key := state.EntryKey("routes", "config", route.Tree())
 		x.routes[key] = append(x.routes[key], route)
 	}
 	return x
@@ -102,7 +102,7 @@ func (x index) found(part state.State) []string {
 	// A route that one policy names and another completes has another name.
 	for _, route := range part.Routes() {
 		tree := route.Tree()
-		for _, whole := range x.routes[routeKey(tree)] {
+		for _, whole := range x.routes[state.EntryKey("routes", "config", tree)] {
 			if disagreement("routes", "config", whole.Tree(), tree) == nil {
 				found = append(found, state.Paths(ofRoute(whole))...)
 			}

@@ -248,7 +248,7 @@ func (t Templates) resolved(reference string, name *string) (string, error) {
 func onlyOnce(made any) error {
 	seen := map[string]bool{}
 	for _, entry := range objects(made) {
-		name := scalar(entry["name"])
+		name := nameOf(entry)
 		key := name
 		if entry["type"] == "ovs-bridge" { // It is beside a kernel interface of its name.
 			key += " ovs-bridge"

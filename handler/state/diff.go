@@ -45,6 +45,9 @@ func Diff(before, after State) []Difference {
 // wholeInterface stands for an interface's being there at all.
 const wholeInterface = "the interface"
 
+// wholeEntry stands for an entry of a list.
+const wholeEntry = "the entry"
+
 // leaves are the values of a state by their paths. List entries go by their
 // natural key, so that order does not matter where it has no meaning.
 func leaves(s State) map[string]string {
@@ -138,20 +141,12 @@ func addLeaves(found map[string]string, path string, value any) {
 	}
 }
 
-// entryName tells two addresses apart that differ in the prefix only.
-func entryName(tree map[string]any, key string) string {
-	if key == "ip" {
-		return normalAddress(tree)
-	}
-	return text(tree[key])
-}
-
 // addItem adds an entry of a list without keys: the order of name servers
 // means something, so it stays.
 func addItem(found map[string]string, path string, item any) {
 	if before := found[path]; before != "" {
-		found[path] = before + ", " + shown(item)
+		found[path] = before + ", " + normalText(shown(item))
 		return
 	}
-	found[path] = shown(item)
+	found[path] = normalText(shown(item))
 }

@@ -51,7 +51,7 @@ func (c *comparison) automatic(path string, want, got map[string]any) {
 				continue
 			}
 		}
-		if want[key] == nil || got[key] == nil || sameValue(want[key], got[key]) {
+		if want[key] == nil || got[key] == nil || Same(want[key], got[key]) {
 			continue
 		}
 		c.add(path+"."+key, shown(want[key]), shown(got[key]))

@@ -183,8 +183,8 @@ func asSwitch(value any) any {
 func withoutAliases(tree map[string]any) map[string]any {
 	plain := make(map[string]any, len(tree))
 	for key, value := range tree {
-		if key == "group-fwd-mask" {
-			key = "group-forward-mask"
+		if key == "group-forward-mask" {
+			key = "group-fwd-mask"
 		}
 		plain[key] = value
 	}

@@ -94,7 +94,7 @@ func (r Route) details() string {
 // detailsMetBy compares the rarer properties, where the report has them.
 func (r Route) detailsMetBy(got Route) bool {
 	for _, key := range detailKeys() {
-		if r.tree[key] != nil && got.tree[key] != nil && !sameValue(r.tree[key], got.tree[key]) {
+		if r.tree[key] != nil && got.tree[key] != nil && !Same(r.tree[key], got.tree[key]) {
 			return false
 		}
 	}
@@ -115,7 +115,7 @@ func (r Route) selects(got Route) bool {
 		return false
 	}
 	for _, key := range append(detailKeys(), "route-type") {
-		if r.tree[key] != nil && !sameValue(r.tree[key], got.tree[key]) {
+		if r.tree[key] != nil && !Same(r.tree[key], got.tree[key]) {
 			return false
 		}
 	}
@@ -147,11 +147,11 @@ func (r RouteRule) selects(got RouteRule) bool {
 	if id, said := whole(r.tree["route-table"]); said && id != 0 && id != got.TableID {
 		return false
 	}
-	if r.tree["family"] != nil && got.tree["family"] != nil && !sameValue(r.tree["family"], got.tree["family"]) {
+	if r.tree["family"] != nil && got.tree["family"] != nil && !Same(r.tree["family"], got.tree["family"]) {
 		return false
 	}
 	for _, key := range []string{"action", "iif", "fwmark", "fwmask", "suppress-prefix-length"} {
-		if r.tree[key] != nil && !sameValue(r.tree[key], got.tree[key]) {
+		if r.tree[key] != nil && !Same(r.tree[key], got.tree[key]) {
 			return false
 		}
 	}

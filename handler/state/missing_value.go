@@ -1,10 +1,5 @@
 package state
 
-import (
-	"net/netip"
-	"strings"
-)
-
 // hiddenSecret is what nmstate reports instead of a secret.
 const hiddenSecret = "<_password_hid_by_nmstate>"
 
@@ -107,7 +102,7 @@ func (c *comparison) scalar(path, key string, want, got any) {
 			c.add(path, shown(want), "")
 		}
 	case text(want) == hiddenSecret || text(got) == hiddenSecret || isReference(want):
-	case !sameValue(want, got):
+	case !Same(want, got):
 		c.add(path, shown(want), shown(got))
 	}
 }
@@ -126,79 +121,36 @@ func (c *comparison) list(path string, want []any, got any) {
 			}
 			continue
 		}
+		at := path + "[" + itemKey(tree) + "]"
 		key := naturalKey(tree)
-		name := text(tree[key])
-		there := itemNamed(have, key, name)
+		there := itemNamed(have, key, text(tree[key]))
 		if there == nil {
-			c.add(path, key+" "+name, "")
+			c.add(at, wholeEntry, "")
 			continue
 		}
-		c.tree(path+"["+name+"]", tree, there)
+		c.tree(at, tree, there)
 	}
 }
 
 func holds(items []any, wanted any) bool {
 	for _, item := range items {
-		if sameValue(wanted, item) {
+		if Same(wanted, item) {
 			return true
 		}
 	}
 	return false
 }
 
-// naturalKey is the key by which the entries of a list are told apart.
-func naturalKey(tree map[string]any) string {
-	for _, key := range []string{"name", "id", "ip", "localnet", "from"} {
-		if tree[key] != nil {
-			return key
-		}
-	}
-	return ""
-}
-
 func itemNamed(items []any, key, name string) map[string]any {
 	for _, item := range items {
-		if tree := object(item); tree != nil && sameValue(tree[key], name) {
+		if tree := object(item); tree != nil && Same(tree[key], name) {
 			return tree
 		}
 	}
 	return nil
 }
 
-// sameValue compares two scalars by meaning: 1500 and "1500", true and "yes",
-// two spellings of an address.
-func sameValue(a, b any) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil || text(a) == "" && text(b) == ""
-	}
-	if isBool(a) || isBool(b) {
-		one, ok := truth(a)
-		other, also := truth(b)
-		return ok && also && one == other
-	}
-	if one, ok := whole(a); ok {
-		if other, also := whole(b); also {
-			return one == other
-		}
-	}
-	return normalText(text(a)) == normalText(text(b))
-}
-
 func isBool(value any) bool {
 	_, is := value.(bool)
 	return is
-}
-
-// normalText spells addresses in one way and leaves the rest alone.
-func normalText(written string) string {
-	if len(written) == 17 && strings.Count(written, ":")+strings.Count(written, "-") == 5 {
-		return normalMAC(written)
-	}
-	if address, err := netip.ParseAddr(written); err == nil {
-		return address.Unmap().String()
-	}
-	if prefix, err := netip.ParsePrefix(written); err == nil {
-		return prefix.String()
-	}
-	return written
 }

@@ -140,18 +140,6 @@ func (w *pathWalk) value(path string, value any) {
 	}
 }
 
-// itemKey is what tells the entries of a list apart.
-func itemKey(item any) string {
-	tree := object(item)
-	if tree == nil {
-		return normalText(text(item))
-	}
-	if key := naturalKey(tree); key != "" {
-		return entryName(tree, key)
-	}
-	return spelt(tree)
-}
-
 // Covers tells whether a path stands for another one: it is the same, or the
 // other one is below it.
 func Covers(path, other string) bool {
@@ -176,7 +164,7 @@ func Owns(paths []string, d Difference) bool {
 			}
 		}
 	}
-	if d.Want != "" && d.Want != wholeInterface {
+	if d.Want != "" && d.Want != wholeInterface && d.Want != wholeEntry {
 		return false
 	}
 	// Something that should not be there is of whoever owns the list, a whole
@@ -195,11 +183,16 @@ func Owns(paths []string, d Difference) bool {
 func (d Difference) places() []string {
 	places := []string{d.Path}
 	if one, isPort := strings.CutSuffix(d.Path, ".port"); isPort {
-		for _, section := range []string{"bridge", "link-aggregation", "vrf", "hsr"} {
-			places = append(places, one+"."+section+".port")
+		for _, place := range portPlaces() {
+			places = append(places, one+"."+place)
 		}
 	}
 	return places
+}
+
+// portPlaces are where an interface says what its ports are.
+func portPlaces() []string {
+	return []string{"bridge.port", "link-aggregation.port", "link-aggregation.ports-config", "vrf.port", "hsr.port1", "hsr.port2", "hsr.interlink"}
 }
 
 // names are the paths that may stand for the difference's leaf.

@@ -161,8 +161,7 @@ func (o *overlay) list(path, key string, from []any, was, current any, put func(
 		put(key, items)
 		return
 	}
-	same := func(a, b any) bool { return normalText(text(a)) == normalText(text(b)) }
-	if slices.EqualFunc(from, list(current), same) {
+	if slices.EqualFunc(from, list(current), Same) {
 		put(key, append([]any{}, list(copied(was))...))
 	}
 }
