@@ -21,24 +21,25 @@ const header = "# Made from deploy/ by make generate: do not edit.\n"
 // Files are the generated files of a checkout, by their path in it.
 func Files(root string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	var all []*unstructured.Unstructured
+	var installed []*unstructured.Unstructured
 	var each [][]*unstructured.Unstructured
 	for _, mode := range modes {
-		objects, err := operands(filepath.Join(root, "deploy", "overlays", mode))
+		all, err := charted(filepath.Join(root, "deploy", "overlays", mode))
 		if err != nil {
 			return nil, err
 		}
+		objects := operands(all)
 		if files["controllers/install/manifests/"+mode+".yaml"], err = encode(objects); err != nil {
 			return nil, err
 		}
-		all, each = append(all, objects...), append(each, objects)
+		installed, each = append(installed, objects...), append(each, all)
 	}
-	charted, err := chartFiles(root, each[0], each[1])
+	chart, err := chartFiles(root, each[0], each[1])
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(files, charted)
-	rights, err := rightsToInstall(all)
+	maps.Copy(files, chart)
+	rights, err := rightsToInstall(installed)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +48,17 @@ func Files(root string) (map[string][]byte, error) {
 }
 
 // operands are what the operator installs of an overlay: not the kinds, which people's
-// policies go with, and not the namespace, in which the operator runs itself.
-func operands(folder string) ([]*unstructured.Unstructured, error) {
+// policies go with, not the namespace, in which the operator runs itself, and not what
+// people may do, which it would have to be able to do itself.
+func operands(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	return slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool {
+		return o.GetKind() == "ClusterRole" && o.GetLabels()["rbac.authorization.k8s.io/aggregate-to-admin"] != ""
+	})
+}
+
+// charted are what the chart has of an overlay: Helm has its own ways with kinds and with
+// the namespace.
+func charted(folder string) ([]*unstructured.Unstructured, error) {
 	objects, err := install.Build(folder)
 	if err != nil {
 		return nil, err
