@@ -106,7 +106,7 @@ func steady(v any) any {
 
 func volatile(key string) bool {
 	switch key {
-	case "ifindex", "link_index", "link_netnsid", "stats", "stats64", "expires", "age", "users", "used", "error",
+	case "ifindex", "link_index", "link_netnsid", "stats", "stats64", "fdb_n_learned", "expires", "age", "users", "used", "error",
 		"valid_life_time", "preferred_life_time", "num_tx_queues", "num_rx_queues",
 		"aggregator", "ad_aggregator_id", // of a bond that speaks LACP: counted up
 		"cstamp", "tstamp", "topology_change", "topology_change_detected":

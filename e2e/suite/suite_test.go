@@ -56,7 +56,7 @@ func TestSuite(t *testing.T) {
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	SetDefaultEventuallyPollingInterval(poll)
 	config, reporter := GinkgoConfiguration()
-	if os.Getenv(vmWanted) != "" {
+	if os.Getenv(vmWanted) != "" && len(config.FocusStrings) == 0 {
 		config.FocusStrings = []string{vmReader}
 	}
 	RunSpecs(t, "Crash and loss cases on the lab", config, reporter)
