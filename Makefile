@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench demo demo-down kind-parts kind-up kind-down e2e e2e-vm clean
+.PHONY: help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench bench-compare demo demo-down kind-parts kind-up kind-down e2e e2e-vm clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -59,8 +59,11 @@ sim: ## Run thousands of simulated clusters in which everything goes wrong (10 m
 sim-long: ## The same for a night: ten times the seeds, longer runs, 5,000 nodes.
 	@LONG=1 hack/sim.sh
 
-bench: ## Measure on the lab: time, outages and API requests of a policy (Linux, root).
+bench: ## Measure on the lab: time, outages, requests, large changes, each beside its goal (Linux, root).
 	@hack/bench.sh
+
+bench-compare: ## Measure BASE=COMMIT and this checkout in turn, and tell what differs by more than noise.
+	@hack/bench-compare.sh $(BASE)
 
 demo: ## Show a policy applied, one that cuts a node off rolled back, and one that a power cut forgets (Linux, root; KEEP=1 stays up).
 	@hack/demo.sh

@@ -4,7 +4,7 @@
 # how the requests of a rollout grow with the nodes. Prints tables on standard
 # output and progress on standard error; the logs stay in out/bench.
 #
-#   hack/bench.sh [-n RUNS] [--only apply|requests|outage|quiet|scale|trials]
+#   hack/bench.sh [-n RUNS] [--only apply|requests|outage|quiet|large|scale|trials] [-o json]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

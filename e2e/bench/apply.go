@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -62,7 +61,7 @@ func (b *bench) applies(ctx context.Context) error {
 		}
 		names, columns = append(names, kind.name), append(columns, samples)
 	}
-	printApplies(names, columns)
+	b.printApplies(names, columns)
 	return b.healFabric(ctx)
 }
 
@@ -174,9 +173,9 @@ func each(samples []sample, figure func(sample) time.Duration) []time.Duration {
 
 func inSeconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 
-func printApplies(names []string, columns [][]sample) {
-	title("a small policy (bridge over a NIC, address, route), created to Available, and a bare libnmstate apply and commit")
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
+func (b *bench) printApplies(names []string, columns [][]sample) {
+	b.title("a small policy (bridge over a NIC, address, route), created to Available, and a bare libnmstate apply and commit")
+	out := tabwriter.NewWriter(b.tables, 0, 0, 3, ' ', 0)
 	row := func(name string, cell func([]sample) string) {
 		_, _ = fmt.Fprint(out, name)
 		for _, samples := range columns {
@@ -198,6 +197,13 @@ func printApplies(names []string, columns [][]sample) {
 		return spread(each(s, func(s sample) time.Duration { return s.volatile.total() }))
 	})
 	row("policy created to Available", func(s []sample) string { return spread(each(s, policyOf)) })
+	for i, name := range names {
+		for _, s := range columns[i] {
+			b.figure("bridge, "+name+": policy", "s", nil, s.policy.Seconds())
+			b.figure("bridge, "+name+": bare", "s", nil, s.bare.total().Seconds())
+			b.figure("bridge, "+name+": policy over bare", "ratio", atMost(0.35), s.policy.Seconds()/s.bare.total().Seconds())
+		}
+	}
 	row("RATIO (goal 0.35)", func(s []sample) string {
 		return fmt.Sprintf("%.2f", median(each(s, policyOf)).Seconds()/median(each(s, bareOf)).Seconds())
 	})
@@ -222,4 +228,4 @@ func spread(all []time.Duration) string {
 	return fmt.Sprintf("%s (%.2f to %.2f)", inSeconds(median(all)), slices.Min(all).Seconds(), slices.Max(all).Seconds())
 }
 
-func title(text string) { fmt.Printf("\n== %s\n\n", text) }
+func (b *bench) title(text string) { _, _ = fmt.Fprintf(b.tables, "\n== %s\n\n", text) }

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -38,7 +39,7 @@ const (
 )
 
 // partNames are what --only takes.
-var partNames = []string{"", "apply", "requests", "outage", "quiet", partScale, partTrials}
+var partNames = []string{"", "apply", "requests", "outage", "quiet", "large", partScale, partTrials}
 
 //go:embed topology.yaml
 var topology []byte
@@ -47,10 +48,17 @@ var topology []byte
 type bench struct {
 	bin, revertHelper string
 	repeats           int
-	only              string
+	// sizes of large changes, in bridges.
+	sizes []int
+	only  string
 	// changes and endings are parts of names, for trials.
 	changes, endings, nm string
 	began                time.Time
+
+	// output is how the figures are printed; the tables of each part go to tables.
+	output  string
+	tables  io.Writer
+	figures []figure
 
 	cluster *cluster.Cluster
 	audit   string
@@ -88,14 +96,17 @@ func command(code *int) *cobra.Command {
 		Use:   "bench",
 		Short: "Measure what a policy costs: time, requests, outages, idling",
 		Long: `Brings a lab up and measures on it the time of a policy beside a bare apply, API
-requests, outages and the cost of idling; then, without the lab, how the requests of a
-rollout grow with the nodes. Tables go to standard output, progress to standard error,
-logs to ` + folder + `.
+requests, outages, the cost of idling and large changes; then, without the lab, how the
+requests of a rollout grow with the nodes. Tables go to standard output, the last one with
+all figures beside their goals; progress goes to standard error, logs to ` + folder + `.
 
 Exit codes: 0 measured, 1 failed, 2 wrong usage or the machine lacks something,
 130 interrupted.`,
 		Example: `  make bench                          # builds what is needed, too
   bench --only apply -n 15
+  bench --only large --sizes 10,100,300
+  bench -o json > figures.json        # the figures only, for a script
+  make bench-compare BASE=HEAD~10     # this commit beside an older one
   bench --only trials --changes bond --endings 'power cut' --nm 1.42`,
 		Version:       version,
 		Args:          cobra.NoArgs,
@@ -105,7 +116,16 @@ Exit codes: 0 measured, 1 failed, 2 wrong usage or the machine lacks something,
 			if !slices.Contains(partNames, b.only) {
 				return fmt.Errorf("--only %s: there are %s", b.only, strings.Join(partNames[1:], ", "))
 			}
+			if !slices.Contains(outputs, b.output) {
+				return fmt.Errorf("--output %s: there are %s", b.output, strings.Join(outputs, ", "))
+			}
+			if b.tables = cmd.OutOrStdout(); b.output != outputTable {
+				b.tables = cmd.ErrOrStderr()
+			}
 			*code = b.run(cmd.Context())
+			if err := printFigures(cmd.OutOrStdout(), b.output, b.figures); err != nil {
+				return fmt.Errorf("printing the figures: %w", err)
+			}
 			return nil
 		},
 	}
@@ -114,6 +134,8 @@ Exit codes: 0 measured, 1 failed, 2 wrong usage or the machine lacks something,
 	flags.StringVar(&b.revertHelper, "revert-helper", os.Getenv("NMSTATE_REVERT"), "program nmstate-revert (default: environment NMSTATE_REVERT)")
 	flags.IntVarP(&b.repeats, "repeats", "n", 5, "how often an apply is repeated; the tables have medians")
 	flags.StringVar(&b.only, "only", "", "one part: "+strings.Join(partNames[1:], ", ")+"; empty: all but trials")
+	flags.StringVarP(&b.output, "output", "o", outputTable, "how the figures are printed: "+strings.Join(outputs, ", ")+" (benchmark is what benchstat reads)")
+	flags.IntSliceVar(&b.sizes, "sizes", []int{10, 100}, "with large: how many bridges one policy makes")
 	flags.StringVar(&b.changes, "changes", "", "with trials: only changes whose names have one of these parts, comma between")
 	flags.StringVar(&b.endings, "endings", "", "with trials: only endings whose names have one of these parts, comma between")
 	flags.StringVar(&b.nm, "nm", "", "with trials: only the node with this NetworkManager, 1.42 or 1.52")
@@ -177,6 +199,7 @@ func (b *bench) measure(ctx context.Context) error {
 		// Not at first: a young API server keeps the machine busy.
 		{"apply", b.applies},
 		{"outage", b.outages},
+		{"large", b.large},
 	} {
 		if b.only != "" && b.only != part.name {
 			continue

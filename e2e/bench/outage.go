@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"text/tabwriter"
 	"time"
 
@@ -27,8 +26,8 @@ const (
 
 // outages shows a bad policy on the NIC that carries the API server.
 func (b *bench) outages(ctx context.Context) error {
-	title(fmt.Sprintf("a policy that cuts its node off (probe window %.0f s), as seen from outside", window.Seconds()))
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
+	b.title(fmt.Sprintf("a policy that cuts its node off (probe window %.0f s), as seen from outside", window.Seconds()))
+	out := tabwriter.NewWriter(b.tables, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintln(out, "case\toutages\tlongest\tall together\tenactment\tapplies\tkernel as before")
 	for _, c := range []struct {
 		name  string
@@ -45,7 +44,7 @@ func (b *bench) outages(ctx context.Context) error {
 		}},
 	} {
 		b.progress("outage: %s", c.name)
-		row, err := b.outage(ctx, c.fault)
+		row, err := b.outage(ctx, c.name, c.fault)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -54,7 +53,7 @@ func (b *bench) outages(ctx context.Context) error {
 	return out.Flush()
 }
 
-func (b *bench) outage(ctx context.Context, fault func(context.Context) error) (string, error) {
+func (b *bench) outage(ctx context.Context, name string, fault func(context.Context) error) (string, error) {
 	before, err := b.one.Settled(ctx)
 	if err != nil {
 		return "", err
@@ -94,6 +93,7 @@ func (b *bench) outage(ctx context.Context, fault func(context.Context) error) (
 	if after != before {
 		as = "NO"
 	}
+	b.figure("cut off, "+name+": longest outage", "s", nil, seen.Longest().Seconds())
 	if err := b.remove(ctx, p.Name); err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ const cutOff = `{"interfaces": [{
 }]}`
 
 // patience is how long anything may take before the run is given up.
-const patience = 3 * time.Minute
+const patience = 15 * time.Minute
 
 // policyFor is a policy for the measured node only.
 func (b *bench) policyFor(name, desired string) *v1.NodeNetworkConfigurationPolicy {

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -26,16 +25,17 @@ func (b *bench) requests(ctx context.Context) error {
 		return err
 	}
 	b.settle(ctx, auditLag)
-	title("requests to the API server for one policy, from create to Available")
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
+	b.title("requests to the API server for one policy, from create to Available")
+	out := tabwriter.NewWriter(b.tables, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintln(out, "component\trequests\tof them cluster-wide LISTs\twhat")
 	for _, component := range []struct {
 		name   string
+		goal   *float64
 		filter controlplane.Filter
 	}{
-		{"handler of the node that matches (goal: at most 12)", controlplane.Filter{Since: since, Node: b.one.Name}},
-		{"handler of the node that does not match (goal: 0)", controlplane.Filter{Since: since, Node: other}},
-		{"controllers", controlplane.Filter{Since: since, UserAgent: controllersAgent}},
+		{"handler of the node that matches", atMost(12), controlplane.Filter{Since: since, Node: b.one.Name}},
+		{"handler of the node that does not match", atMost(0), controlplane.Filter{Since: since, Node: other}},
+		{"controllers", nil, controlplane.Filter{Since: since, UserAgent: controllersAgent}},
 	} {
 		found, err := controlplane.ReadRequests(b.audit, component.filter)
 		if err != nil {
@@ -47,6 +47,7 @@ func (b *bench) requests(ctx context.Context) error {
 				lists++
 			}
 		}
+		b.figure("one policy: "+component.name, "requests", component.goal, float64(len(found)))
 		_, _ = fmt.Fprintf(out, "%s\t%d\t%d\t%s\n", component.name, len(found), lists, kinds(found))
 	}
 	_ = out.Flush()

@@ -48,7 +48,10 @@ func (b *bench) scale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	title("requests to the API server for each node of a rollout, by how many nodes there are")
-	fmt.Print(scale.Table(costs))
+	b.title("requests to the API server for each node of a rollout, by how many nodes there are")
+	_, _ = fmt.Fprint(b.tables, scale.Table(costs))
+	for _, cost := range costs {
+		b.figure(fmt.Sprintf("rollout, %s, %d nodes: requests per node", cost.What, cost.Nodes), "requests", atMost(8), cost.PerNode())
+	}
 	return scale.Flat(costs)
 }

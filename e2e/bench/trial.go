@@ -39,7 +39,7 @@ func (b *bench) trials(ctx context.Context) error {
 		_ = cluster.Down(cleanup, "", labName)
 	}()
 	var rows []trial.Row
-	defer func() { printTrials(rows) }() // also what there is of a run that was ended
+	defer func() { b.printTrials(rows) }() // also what there is of a run that was ended
 	for _, n := range c.Nodes() {
 		if !wanted(b.nm, n.NetworkManager()) {
 			continue
@@ -153,9 +153,9 @@ func (b *bench) raiseTrials(ctx context.Context) (*cluster.Cluster, error) {
 	return c, nil
 }
 
-func printTrials(rows []trial.Row) {
-	title(fmt.Sprintf("trials that end in the middle (window %.0f s); after a boot with no API server in reach, so without a handler", trial.Window.Seconds()))
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
+func (b *bench) printTrials(rows []trial.Row) {
+	b.title(fmt.Sprintf("trials that end in the middle (window %.0f s); after a boot with no API server in reach, so without a handler", trial.Window.Seconds()))
+	out := tabwriter.NewWriter(b.tables, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintln(out, "change\tending\tNetworkManager\tdisk\tprofiles\tkernel\tas before after\tgateway\toutage\tmade permanent in\treported")
 	for _, r := range rows {
 		k := r.Kinds()
