@@ -61,7 +61,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 	n.config, configErr = clusterConfig(o.kubeconfig)
 	n.revertHelper, helperErr = findRevertHelper(o.revertHelper, executable)
 	n.mistakes = errors.Join(configErr, helperErr)
-	network, err := backend.New(backend.Options{Executable: executable, RevertHelper: n.revertHelper})
+	network, err := backend.New(backend.Options{Executable: executable, RevertHelper: n.revertHelper, Clock: n.clock})
 	if err != nil {
 		return nil, err
 	}

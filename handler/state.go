@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
@@ -50,7 +51,7 @@ func printState(ctx context.Context, out io.Writer, output string) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	network, err := backend.New(backend.Options{Executable: executable})
+	network, err := backend.New(backend.Options{Executable: executable, Clock: clock.RealClock{}})
 	if err != nil {
 		return err
 	}

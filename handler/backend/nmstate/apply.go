@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+	"k8s.io/utils/clock"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
@@ -91,7 +92,7 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, under underCheck
 	// misses it when it verifies; Open vSwitch's database it writes at once.
 	under.child.apply(under.forChild.ForTrial())
 
-	t := &trial{manager: m, rollbackAfter: rollbackAfter, armed: armed, failedFor: map[dbus.ObjectPath]uint32{}}
+	t := &trial{manager: m, clock: b.clock, rollbackAfter: rollbackAfter, armed: armed, failedFor: map[dbus.ObjectPath]uint32{}}
 	for {
 		select {
 		case change, open := <-changes:
@@ -144,6 +145,7 @@ func (b *Backend) completed(ctx context.Context, t *trial, under underCheckpoint
 // trial is one apply as seen on D-Bus.
 type trial struct {
 	manager       *systemBus
+	clock         clock.PassiveClock
 	rollbackAfter time.Duration
 	armed         func(backend.Checkpoint)
 	// checkpoint is ours, once seen.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"k8s.io/utils/clock"
+
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
@@ -28,12 +30,15 @@ type Options struct {
 	Root string
 	// Logs takes libnmstate's log of applies, JSON arrays. Nil: dropped.
 	Logs io.Writer
+	// Clock tells how long a read takes.
+	Clock clock.PassiveClock
 }
 
 // Backend is the node's network through libnmstate and NetworkManager.
 type Backend struct {
 	options Options
 	disk    disk
+	clock   clock.PassiveClock
 	// reading holds a token while a read is on: a read that NetworkManager
 	// does not answer cannot be cancelled, and one stuck read is enough.
 	reading chan struct{}
@@ -50,7 +55,10 @@ func New(options Options) (*Backend, error) {
 	if options.Executable == "" {
 		return nil, errors.New("the backend needs the path of the program that applies")
 	}
-	return &Backend{options: options, disk: disk{root: options.Root}, reading: make(chan struct{}, 1)}, nil
+	if options.Clock == nil {
+		return nil, errors.New("the backend needs a clock")
+	}
+	return &Backend{options: options, disk: disk{root: options.Root}, clock: options.Clock, reading: make(chan struct{}, 1)}, nil
 }
 
 // with calls do with a connection to NetworkManager.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 	"github.com/vishvananda/netlink"
+	"k8s.io/utils/clock"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 )
@@ -97,7 +98,7 @@ func newBackend(t *testing.T) *Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := New(Options{Executable: executable, RevertHelper: os.Getenv("NMSTATE_REVERT")})
+	made, err := New(Options{Executable: executable, RevertHelper: os.Getenv("NMSTATE_REVERT"), Clock: clock.RealClock{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ const (
 	// make it shorter.
 	verifyPoll = 250 * time.Millisecond
 	// verifyPause lets the signals of one device come together, so that one read
-	// answers all of them.
+	// answers all of them. It is as long as the last read where that took longer, so
+	// that reading a large node leaves NetworkManager half of the time.
 	verifyPause = 20 * time.Millisecond
 	// verifyRenewal is after how many reads the checkpoint's life begins anew.
 	verifyRenewal = 4
@@ -84,6 +85,7 @@ func (t *trial) verify(ctx context.Context, wanted state.State, show func(contex
 	defer cancel()
 	for reads := 1; ; reads++ {
 		t.drain(changes)
+		began := t.clock.Now()
 		current, err := show(ctx)
 		if err != nil {
 			return unwrapped(ctx, "reading back what was applied", err)
@@ -100,7 +102,7 @@ func (t *trial) verify(ctx context.Context, wanted state.State, show func(contex
 				return err
 			}
 		}
-		if err := t.nextRead(ctx, changes, holding); err != nil {
+		if err := t.nextRead(ctx, max(verifyPause, t.clock.Since(began)), changes, holding); err != nil {
 			return err
 		}
 	}
@@ -145,9 +147,9 @@ func (t *trial) notice(change *dbus.Signal) {
 	}
 }
 
-// nextRead waits until something has changed, and not for long.
-func (t *trial) nextRead(ctx context.Context, changes <-chan *dbus.Signal, holding *holder) error {
-	wait, cancel := context.WithTimeout(ctx, verifyPoll)
+// nextRead waits until something has changed and a pause is over, and not for long.
+func (t *trial) nextRead(ctx context.Context, pause time.Duration, changes <-chan *dbus.Signal, holding *holder) error {
+	wait, cancel := context.WithTimeout(ctx, max(verifyPoll, pause))
 	defer cancel()
 	for {
 		select {
@@ -158,7 +160,7 @@ func (t *trial) nextRead(ctx context.Context, changes <-chan *dbus.Signal, holdi
 				return errors.New("verifying what was applied: NetworkManager went away")
 			}
 			t.notice(change)
-			together, cancel := context.WithTimeout(wait, verifyPause)
+			together, cancel := context.WithTimeout(wait, pause)
 			defer cancel()
 			wait, changes = together, nil
 		case <-wait.Done():
