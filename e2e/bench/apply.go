@@ -201,7 +201,7 @@ func (b *bench) printApplies(names []string, columns [][]sample) {
 		for _, s := range columns[i] {
 			b.figure("bridge, "+name+": policy", "s", nil, s.policy.Seconds())
 			b.figure("bridge, "+name+": bare", "s", nil, s.bare.total().Seconds())
-			b.figure("bridge, "+name+": policy over bare", "ratio", atMost(0.35), s.policy.Seconds()/s.bare.total().Seconds())
+			b.figure("bridge, "+name+": policy over bare", "ratio", new(0.35), s.policy.Seconds()/s.bare.total().Seconds())
 		}
 	}
 	row("RATIO (goal 0.35)", func(s []sample) string {

@@ -22,9 +22,6 @@ type figure struct {
 	Goal *float64 `json:"goal,omitempty"`
 }
 
-// atMost is a goal.
-func atMost(goal float64) *float64 { return &goal }
-
 // figure adds values to the figure of that name.
 func (b *bench) figure(name, unit string, goal *float64, values ...float64) {
 	for i := range b.figures {

@@ -55,7 +55,7 @@ func (b *bench) quiet(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.figure(event.name+": applies", "count", atMost(0), float64(countPhase(log, string(txn.Applying))))
+		b.figure(event.name+": applies", "count", new(0.0), float64(countPhase(log, string(txn.Applying))))
 		_, _ = fmt.Fprintf(out, "%s\t%d\t%d\t%s\n", event.name, countPhase(log, string(txn.Applying)), len(writes), kinds(writes))
 	}
 	_ = out.Flush()
@@ -102,9 +102,9 @@ func (b *bench) idle(ctx context.Context) error {
 	b.title(fmt.Sprintf("an idle node, for %.0f s", idleFor.Seconds()))
 	out := tabwriter.NewWriter(b.tables, 0, 0, 3, ' ', 0)
 	cpu := after.cpu - before.cpu
-	b.figure("idle node: writes to the API", "requests", atMost(0), float64(len(writes)))
+	b.figure("idle node: writes to the API", "requests", new(0.0), float64(len(writes)))
 	b.figure("idle node: handler's CPU", "percent", nil, 100*cpu.Seconds()/idleFor.Seconds())
-	b.figure("idle node: handler's memory (RSS)", "MiB", atMost(40), after.rss/(1<<20))
+	b.figure("idle node: handler's memory (RSS)", "MiB", new(40.0), after.rss/(1<<20))
 	_, _ = fmt.Fprintf(out, "writes to the API (goal 0)\t%d\t%s\n", len(writes), kinds(writes))
 	_, _ = fmt.Fprintf(out, "other requests\t%d\t%s\n", len(all)-len(writes), kinds(all))
 	_, _ = fmt.Fprintf(out, "CPU time of the handler\t%s\t%.2f %% of one CPU\n", inSeconds(cpu), 100*cpu.Seconds()/idleFor.Seconds())

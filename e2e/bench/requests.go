@@ -33,8 +33,8 @@ func (b *bench) requests(ctx context.Context) error {
 		goal   *float64
 		filter controlplane.Filter
 	}{
-		{"handler of the node that matches", atMost(12), controlplane.Filter{Since: since, Node: b.one.Name}},
-		{"handler of the node that does not match", atMost(0), controlplane.Filter{Since: since, Node: other}},
+		{"handler of the node that matches", new(12.0), controlplane.Filter{Since: since, Node: b.one.Name}},
+		{"handler of the node that does not match", new(0.0), controlplane.Filter{Since: since, Node: other}},
 		{"controllers", nil, controlplane.Filter{Since: since, UserAgent: controllersAgent}},
 	} {
 		found, err := controlplane.ReadRequests(b.audit, component.filter)

@@ -51,7 +51,7 @@ func (b *bench) scale(ctx context.Context) error {
 	b.title("requests to the API server for each node of a rollout, by how many nodes there are")
 	_, _ = fmt.Fprint(b.tables, scale.Table(costs))
 	for _, cost := range costs {
-		b.figure(fmt.Sprintf("rollout, %s, %d nodes: requests per node", cost.What, cost.Nodes), "requests", atMost(8), cost.PerNode())
+		b.figure(fmt.Sprintf("rollout, %s, %d nodes: requests per node", cost.What, cost.Nodes), "requests", new(8.0), cost.PerNode())
 	}
 	return scale.Flat(costs)
 }

@@ -149,25 +149,34 @@ func (t *trial) notice(change *dbus.Signal) {
 
 // nextRead waits until something has changed and a pause is over, and not for long.
 func (t *trial) nextRead(ctx context.Context, pause time.Duration, changes <-chan *dbus.Signal, holding *holder) error {
-	wait, cancel := context.WithTimeout(ctx, max(verifyPoll, pause))
+	poll, cancel := context.WithTimeout(ctx, max(verifyPoll, pause))
 	defer cancel()
+	changed, err := t.change(poll, changes, holding)
+	if err == nil && changed {
+		together, cancel := context.WithTimeout(poll, pause)
+		defer cancel()
+		_, err = t.change(together, nil, holding) // Those that come in the pause are read at once.
+	}
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("verifying what was applied: %w", context.Cause(ctx))
+	}
+	return err
+}
+
+// change waits for a signal until ctx ends. Meanwhile it puts DNSFile back.
+func (t *trial) change(ctx context.Context, changes <-chan *dbus.Signal, holding *holder) (changed bool, err error) {
 	for {
 		select {
+		case <-ctx.Done():
+			return false, nil
 		case <-holding.changes:
 			_ = holding.putBack() // The next change, or the end, tries again and tells.
 		case change, open := <-changes:
 			if !open {
-				return errors.New("verifying what was applied: NetworkManager went away")
+				return false, errors.New("verifying what was applied: NetworkManager went away")
 			}
 			t.notice(change)
-			together, cancel := context.WithTimeout(wait, pause)
-			defer cancel()
-			wait, changes = together, nil
-		case <-wait.Done():
-			if ctx.Err() != nil {
-				return fmt.Errorf("verifying what was applied: %w", context.Cause(ctx))
-			}
-			return nil
+			return true, nil
 		}
 	}
 }
