@@ -7,6 +7,7 @@
 #   hack/noderoot.sh [1.52|1.42] kind       the same for kind nodes, which have systemd too
 #   hack/noderoot.sh vm                     the same with a kernel and all its drivers (hack/vmroot.sh)
 #   hack/noderoot.sh qemu                   what runs that kernel
+#   hack/noderoot.sh dot1x                  programs of 802.1X, for a switch and a node
 #   hack/noderoot.sh openvswitch            NetworkManager 1.52 and its plugin for Open vSwitch, which
 #                                           Debian leaves out: made from Debian's source package
 #   hack/noderoot.sh [1.52|1.42] --print    only print where it is or would be
@@ -14,7 +15,7 @@
 # Exit 3: this machine cannot make it (not Debian, no mmdebstrap, not root).
 set -euo pipefail
 
-suite=trixie
+suite=trixie variant=minbase
 case "${1:-}" in
 1.52) shift ;;
 1.42) suite=bookworm && shift ;;
@@ -38,6 +39,10 @@ openvswitch)
 	shift
 	packages=dpkg-dev,libjansson-dev,meson,ninja-build,ca-certificates
 	made_by=networkmanager_with_openvswitch
+	;;
+dot1x)
+	shift
+	packages=hostapd,wpasupplicant variant=extract
 	;;
 *) packages+=,openvswitch-switch ;; # Its database is tested, which needs no kernel module.
 esac
@@ -107,7 +112,7 @@ trap 'rm -rf "$partial" "$partial-tree"' EXIT
 
 # tree FOLDER SOURCE...: a Debian in that folder.
 tree() {
-	mmdebstrap --quiet --variant=minbase --include="$packages" \
+	mmdebstrap --quiet --variant="$variant" --include="$packages" \
 		--aptopt='APT::Install-Recommends "false"' \
 		--dpkgopt='path-exclude=/usr/share/man/*' \
 		--dpkgopt='path-exclude=/usr/share/doc/*' \
