@@ -69,7 +69,7 @@ diff are kubectl diff's: 0 nothing differs, 1 something does, 2 failed.`,
 	}
 	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.getCommand(), p.diffCommand(), p.whyCommand(), p.driftCommand(), p.graphCommand(), p.historyCommand(),
 		p.confirmCommand(), p.pauseCommand(), p.resumeCommand(),
-		p.retryCommand(), p.undoCommand(), optionsCommand())
+		p.retryCommand(), p.undoCommand(), p.uiCommand(), optionsCommand())
 	root.SetOut(p.Out)
 	root.SetErr(p.ErrOut)
 	root.SetIn(p.In)

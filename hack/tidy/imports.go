@@ -85,7 +85,7 @@ var table = []row{
 	{
 		why:    "only the edges of the product touch the machine",
 		of:     []string{"..."},
-		except: append([]string{"handler", "controllers", "plugin"}, edges...),
+		except: append([]string{"handler", "controllers", "plugin", "plugin/ui"}, edges...),
 		never:  outside,
 	},
 	{

@@ -1,0 +1,169 @@
+//go:build linux
+
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane/controlplanetest"
+)
+
+// patience is how long a browser on a busy machine may take for anything.
+const patience = 2 * time.Minute
+
+// findBrowser finds one that can be used without a display.
+func findBrowser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "/usr/lib64/chromium-browser/headless_shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	err := errors.New("no chromium here: hack/install-deps.sh installs it")
+	if os.Getenv("NMSTATE_STRICT") == "1" {
+		t.Fatal(err)
+	}
+	t.Skip(err)
+	return ""
+}
+
+// browser is one tab, and what went wrong in it.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+	at  string
+	*notes
+}
+
+// notes are what went wrong since they were looked at last.
+type notes struct {
+	mu    sync.Mutex
+	wrong []string
+}
+
+// open starts a browser that may talk to nobody but the host of the address.
+func open(t *testing.T, address string) *browser {
+	t.Helper()
+	host, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findBrowser(t)), chromedp.NoSandbox,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 900))
+	allocated, end := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(end)
+	ctx, closed := chromedp.NewContext(allocated)
+	t.Cleanup(closed)
+	b := &browser{t: t, ctx: ctx, at: host.Scheme + "://" + host.Host, notes: &notes{}}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			if asked, err := url.Parse(e.Request.URL); err != nil || asked.Scheme != "data" && asked.Host != host.Host {
+				b.note("a request to " + e.Request.URL)
+			}
+		case *runtime.EventExceptionThrown:
+			b.note("an exception: " + e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+				b.note("the console has " + e.Type.String())
+			}
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
+				b.note("the log has: " + e.Entry.Text + " " + e.Entry.URL)
+			}
+		}
+	})
+	b.do("starting it", network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate(address))
+	return b
+}
+
+func (b *notes) note(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Contains(b.wrong, what) {
+		b.wrong = append(b.wrong, what)
+	}
+}
+
+// check fails for all that went wrong so far.
+func (b *browser) check(where string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, what := range b.wrong {
+		b.t.Errorf("%s: %s", where, what)
+	}
+	b.wrong = nil
+}
+
+func (b *browser) do(what string, actions ...chromedp.Action) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	// The browser lives as long as the context that it was started with.
+	if err := chromedp.Run(b.ctx, chromedp.ActionFunc(func(context.Context) error { return nil })); err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func (b *browser) visit(path string) {
+	b.t.Helper()
+	b.do("visiting "+path, chromedp.Navigate(b.at+path))
+}
+
+// await waits until an expression of the page's script holds, on whichever page is there
+// by then.
+func (b *browser) await(expression string) {
+	b.t.Helper()
+	controlplanetest.Eventually(b.t, func(context.Context) error {
+		var holds bool
+		if err := chromedp.Run(b.ctx, chromedp.Evaluate(expression, &holds)); err != nil {
+			return fmt.Errorf("%s: %w", expression, err)
+		}
+		if !holds {
+			return errors.New("it is not so: " + expression)
+		}
+		return nil
+	})
+}
+
+func (b *browser) value(expression string) string {
+	b.t.Helper()
+	var got string
+	b.do("asking for "+expression, chromedp.Evaluate("String("+expression+")", &got))
+	return got
+}
+
+// picture leaves one for people.
+func (b *browser) picture(name, scheme string) {
+	b.t.Helper()
+	var raw []byte
+	b.do("taking a picture of "+name, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+		chromedp.CaptureScreenshot(&raw))
+	folder := filepath.Join("..", "..", "artifacts", "page")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+"-"+scheme+".png"), raw, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
