@@ -67,7 +67,7 @@ diff are kubectl diff's: 0 nothing differs, 1 something does, 2 failed.`,
 			return fmt.Errorf("%w: there is no command %q%s", errUsage, args[0], suggestion(cmd, args[0]))
 		},
 	}
-	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.getCommand(), p.diffCommand(), p.whyCommand(), p.driftCommand(), p.graphCommand(), p.historyCommand(),
+	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.getCommand(), p.diffCommand(), p.whyCommand(), p.driftCommand(), p.graphCommand(), p.historyCommand(), p.cablingCommand(),
 		p.confirmCommand(), p.pauseCommand(), p.resumeCommand(),
 		p.retryCommand(), p.undoCommand(), p.uiCommand(), optionsCommand())
 	root.SetOut(p.Out)

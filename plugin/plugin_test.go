@@ -124,6 +124,8 @@ func TestExitCodes(t *testing.T) {
 		"what a node lacks, for a script":           {reported, "diff node1 -o json", 1, `"desired": "1400"`, ""},
 		"a node that lacks nothing":                 {drifted, "diff node1", 0, "", ""},
 		"what a node lacks that there is not":       {nil, "diff node1", 2, "", "reading the state of node node1"},
+		"cables where nothing is heard":             {reported, "cabling", 0, "1 nodes have heard no neighbour", ""},
+		"cables for a script":                       {reported, "cabling -o json", 0, "[]\n", ""},
 		"what a node went through":                  {failing, "history node1", 0, "node node1 remembers no change", ""},
 		"what a node went through, for a script":    {failing, "history node1 -o json", 0, "[]\n", ""},
 		"the history of a node there is not":        {nil, "history node1", 1, "", "reading the state of node node1"},
