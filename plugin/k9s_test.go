@@ -42,7 +42,7 @@ func TestK9sRunsCommandsThatThereAre(t *testing.T) {
 		Plugins map[string]k9sPlugin `json:"plugins"`
 	}
 	keys := map[string]string{}
-	for name, one := range read[file](t, "../deploy/k9s/plugins.yaml").Plugins {
+	for name, one := range read[file](t, "k9s/plugins.yaml").Plugins {
 		if other := keys[one.ShortCut]; other != "" {
 			t.Errorf("%s and %s have the same key", name, other)
 		}
@@ -78,7 +78,7 @@ func TestK9sShowsFieldsThatThereAre(t *testing.T) {
 			Columns    []string `json:"columns"`
 		} `json:"views"`
 	}
-	for kind, view := range read[views](t, "../deploy/k9s/views.yaml").Views {
+	for kind, view := range read[views](t, "k9s/views.yaml").Views {
 		plural := kind[strings.LastIndexByte(kind, '/')+1:]
 		crd := read[apiextensionsv1.CustomResourceDefinition](t, "../deploy/crds/nmstate.io_"+plural+".yaml")
 		if kind != "nmstate.io/v1/"+crd.Spec.Names.Plural {
@@ -104,7 +104,7 @@ var index = regexp.MustCompile(`\[[^\]]*\]`)
 
 // missingField is the first field of a path that a schema does not have.
 func missingField(schema *apiextensionsv1.JSONSchemaProps, path string) string {
-	for _, field := range strings.Split(strings.TrimPrefix(index.ReplaceAllString(path, ""), "."), ".") {
+	for _, field := range strings.SplitSeq(strings.TrimPrefix(index.ReplaceAllString(path, ""), "."), ".") {
 		if schema.Items != nil {
 			schema = schema.Items.Schema
 		}

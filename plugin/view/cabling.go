@@ -179,9 +179,9 @@ func CablingTable(cables []Cable, paint Paint) []string {
 		rows = append(rows, []string{c.Node, c.Interface, cmp.Or(c.Neighbour, "-"), cmp.Or(c.Port, "-"), cmp.Or(written(c.VLANs), "-")})
 	}
 	table := columns(rows, func(_, _ int, text string) string { return text })
-	lines := table[:1]
+	lines := []string{table[0]}
 	for i, c := range cables {
-		lines = append(lines[:len(lines):len(lines)], table[i+1])
+		lines = append(lines, table[i+1])
 		for _, finding := range c.Findings {
 			lines = append(lines, "  "+paint(Bad, finding))
 		}
