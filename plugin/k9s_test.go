@@ -104,7 +104,7 @@ var index = regexp.MustCompile(`\[[^\]]*\]`)
 
 // missingField is the first field of a path that a schema does not have.
 func missingField(schema *apiextensionsv1.JSONSchemaProps, path string) string {
-	for _, field := range strings.SplitSeq(strings.TrimPrefix(index.ReplaceAllString(path, ""), "."), ".") {
+	for field := range strings.SplitSeq(strings.TrimPrefix(index.ReplaceAllString(path, ""), "."), ".") {
 		if schema.Items != nil {
 			schema = schema.Items.Schema
 		}
