@@ -101,6 +101,7 @@ var _ = Describe("kubernetes-nmstate", func() {
 	Describe("the API server", Label("apiserver"), apiServer)
 	Describe("the modes", Label("modes"), modes)
 	Describe("a node", Label("node"), nodes)
+	Describe("the operator", Label("operator"), operator)
 	Describe("uninstalled", Label("uninstall"), uninstalled)
 })
 
