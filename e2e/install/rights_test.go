@@ -32,15 +32,10 @@ type installed struct {
 
 func newInstalled(t *testing.T, folder string) *installed {
 	t.Helper()
-	i := &installed{T: t, plane: controlplanetest.Start(t, os.Getenv, controlplane.Options{}), namespace: "nmstate"}
+	i := newEmpty(t)
 	if folder == elsewhere {
 		i.namespace, i.prefix = "net-system", "site-"
 	}
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	i.admin = controlplanetest.Client(t, i.plane, client.Options{Scheme: scheme})
 	i.apply(folder)
 	for _, name := range []string{"a", "b", "a.b"} {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -48,6 +43,18 @@ func newInstalled(t *testing.T, folder string) *installed {
 		i.must(i.admin.Create(t.Context(), stateOf(node)))
 		i.must(i.admin.Create(t.Context(), enactmentOf(node, "old")))
 	}
+	return i
+}
+
+// newEmpty is an API server with nothing installed.
+func newEmpty(t *testing.T) *installed {
+	t.Helper()
+	i := &installed{T: t, plane: controlplanetest.Start(t, os.Getenv, controlplane.Options{}), namespace: "nmstate"}
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	i.admin = controlplanetest.Client(t, i.plane, client.Options{Scheme: scheme})
 	return i
 }
 

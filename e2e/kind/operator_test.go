@@ -16,14 +16,13 @@ func operator() {
 		applied := w.checkpoints(ctx)
 		DeferCleanup(func(ctx SpecContext) {
 			k.kubectl(ctx, "delete", "nmstate", "--all", "--timeout=2m")
-			for _, file := range []string{"deployment", "rights", "rbac"} {
+			for _, file := range []string{"deployment", "network-policy", "rights", "rbac"} {
 				k.kubectl(ctx, "delete", "--ignore-not-found", "-f", "/tmp/e2e/deploy/operator/"+file+".yaml")
 			}
-			k.apply(ctx, "deploy")
-			k.awaitReported(ctx)
 		}, NodeTimeout(specTimeout))
 
 		k.bring(ctx)
+		k.isInstalled = false
 		k.kubectl(ctx, "-n", namespace, "delete", "ds/nmstate-handler", "deploy/nmstate-controllers", "--timeout=3m")
 		started := time.Now()
 		k.kubectl(ctx, "apply", "-k", "/tmp/e2e/deploy/operator")
@@ -56,5 +55,10 @@ func operator() {
 		Expect(err).NotTo(HaveOccurred(), "policies stay")
 		_, err = k.enactment(ctx, w, "new")
 		Expect(err).NotTo(HaveOccurred(), v1.EnactmentName(w.name, "new"))
+
+		k.apply(ctx, "deploy")
+		k.awaitReported(ctx)
+		k.isInstalled = true
+		Expect(w.checkpoints(ctx)).To(Equal(applied+1), "applies: none for the way back")
 	}, SpecTimeout(specTimeout))
 }
