@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 )
 
 // State is an nmstate network state. The zero value is the empty state. A
@@ -23,6 +22,9 @@ type State struct {
 func Parse(raw []byte) (State, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return State{}, nil
+	}
+	if tree, ok := read(raw); ok {
+		return State{tree: tree}, nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -48,11 +50,7 @@ func (s State) JSON() []byte {
 	if s.tree == nil {
 		return []byte("{}")
 	}
-	raw, err := json.Marshal(s.tree)
-	if err != nil { // The tree came from JSON, so it goes back to JSON.
-		panic(fmt.Sprintf("marshalling a network state: %v", err))
-	}
-	return raw
+	return appended(nil, s.tree)
 }
 
 // IsEmpty tells whether the state says nothing at all.
@@ -60,10 +58,7 @@ func (s State) IsEmpty() bool { return len(s.tree) == 0 }
 
 // Equal tells whether two states are the same document, key order aside. It
 // compares spelling, not meaning: that is for Missing and Diff.
-func (s State) Equal(other State) bool {
-	// Mostly they are, in every type; JSON tells where a number is of another one.
-	return reflect.DeepEqual(s.tree, other.tree) || bytes.Equal(s.JSON(), other.JSON())
-}
+func (s State) Equal(other State) bool { return sameObject(s.tree, other.tree) }
 
 // Hash identifies the document: the SHA-256 of JSON, in hexadecimal.
 func (s State) Hash() string {
