@@ -7,9 +7,23 @@ import "bytes"
 //
 // +kubebuilder:validation:Type=object
 // +kubebuilder:pruning:PreserveUnknownFields
+// +kubebuilder:object:generate=false
 type State struct {
-	// Raw is the state as JSON.
+	// Raw is the state as JSON. Nobody changes the bytes: copies share them.
 	Raw []byte `json:"-"`
+}
+
+// DeepCopyInto shares the document, which may be a megabyte and is never changed.
+func (s *State) DeepCopyInto(out *State) { out.Raw = s.Raw[:len(s.Raw):len(s.Raw)] }
+
+// DeepCopy is a state of its own with the same document.
+func (s *State) DeepCopy() *State {
+	if s == nil {
+		return nil
+	}
+	out := &State{}
+	s.DeepCopyInto(out)
+	return out
 }
 
 // NewState wraps the JSON of an nmstate state.

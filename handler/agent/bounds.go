@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"strings"
@@ -18,12 +19,15 @@ import (
 
 // tellState puts a report into a status if it says something else, in a limited size.
 func (a *Agent) tellState(status *v1.NodeNetworkStateStatus, report state.State, named []string) (news bool) {
+	raw, truncated := report.JSON(), (*v1.Truncated)(nil)
+	if status.Truncated == nil && bytes.Equal(raw, status.CurrentState.Raw) {
+		return false // Most reads are like the last one: nothing has to be read for that.
+	}
 	previous, err := state.Parse(status.CurrentState.Raw)
 	if err == nil && status.Truncated == nil && state.SameReport(previous, report) {
 		return false
 	}
 	limit := cmp.Or(a.ReportLimit, state.ReportLimit)
-	raw, truncated := report.JSON(), (*v1.Truncated)(nil)
 	if len(raw) > limit {
 		report, truncated = desired.Cut(report, limit, named...)
 		if err == nil && equality.Semantic.DeepEqual(truncated, status.Truncated) && state.SameReport(previous, report) {

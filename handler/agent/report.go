@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -115,7 +116,7 @@ func sameStatus(a, b v1.NodeNetworkStateStatus) bool {
 		return false
 	}
 	a.CurrentState, b.CurrentState = v1.State{}, v1.State{}
-	return equality.Semantic.DeepEqual(a, b)
+	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }
 
 // newest is the object as we know it: our own last write may be ahead of the

@@ -298,7 +298,8 @@ func sameStatus(a, b v1.NodeNetworkConfigurationEnactmentStatus) bool {
 		return false
 	}
 	a.DesiredState, b.DesiredState = v1.State{}, v1.State{}
-	return equality.Semantic.DeepEqual(a, b)
+	// Mostly they are the same in every bit, which is found out at a third of the cost.
+	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }
 
 func (t *turn) requeue(after time.Duration) {

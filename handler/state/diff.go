@@ -12,6 +12,9 @@ import (
 // nobody configured the metric is left out too: it is chosen anew whenever a
 // device comes up. So is what a profile that says nothing adds to a NIC.
 func Diff(before, after State) []Difference {
+	if before.Equal(after) {
+		return nil
+	}
 	one, other := leaves(inOrder(before)), leaves(inOrder(after))
 	paths := make([]string, 0, len(one))
 	for path := range one {
