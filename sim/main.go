@@ -35,8 +35,9 @@ var (
 // version is stamped by the linker.
 var version = "devel"
 
-// garbage, in percent of what is kept, may wait until it is collected.
-const garbage = 400
+// garbage, in percent of what is kept, may wait until it is collected: a world keeps ten
+// megabytes.
+const garbage = 1600
 
 func main() {
 	// A run makes much garbage and keeps little.
@@ -96,6 +97,7 @@ type options struct {
 	traceKinds     []string
 	traceNodes     []string
 	parts          parts
+	shards         shards
 }
 
 func command() *cobra.Command {
@@ -118,6 +120,11 @@ Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`
   sim -seeds 2000
   sim -seeds 100000 -from 1000000
 
+  # The same on two machines, and one report of both
+  sim -seeds 100000 -from 1000000 -shard 0/2 -json >0.json
+  sim -seeds 100000 -from 1000000 -shard 1/2 -json >1.json
+  sim -merge 0.json 1.json
+
   # A run that breaks a rule, with all that it does not need left out
   sim -seed 7 -shrink
 
@@ -133,12 +140,7 @@ Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`
 
   # A good policy rolled out over a large cluster
   sim -rollout -nodes 1000`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%w: unexpected argument %q", errUsage, args[0])
-			}
-			return nil
-		},
+		Args:          func(_ *cobra.Command, args []string) error { return o.shards.args(args) },
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -147,7 +149,7 @@ Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`
 			if err := o.check(); err != nil {
 				return err
 			}
-			return profiled(o.profile, func() error { return o.run(cmd.Context(), cmd.OutOrStdout()) })
+			return profiled(o.profile, func() error { return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout()) })
 		},
 	}
 	o.addFlags(cmd)
@@ -181,20 +183,21 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.traceNodes, "trace-nodes", nil, "of the trace, only lines about these nodes")
 	flags.StringVar(&o.profile, "cpuprofile", "", "write a profile of the processor's time to this file")
 	o.parts.addFlags(flags)
+	o.shards.addFlags(flags)
 }
 
 func (o *options) check() error {
 	modes := 0
-	for _, is := range []bool{o.seedSet && o.parts.scenario == "", o.seeds > 0, o.file != "", o.rollout, o.parts.any()} {
+	for _, is := range []bool{o.seedSet && o.parts.scenario == "", o.seeds > 0, o.file != "", o.rollout, o.parts.any(), o.shards.merge} {
 		if is {
 			modes++
 		}
 	}
 	switch {
 	case modes == 0:
-		return fmt.Errorf("%w: say what to run: -seed N, -seeds N, -run FILE, -rollout, %s; -help has examples", errUsage, o.parts.names())
+		return fmt.Errorf("%w: say what to run: -seed N, -seeds N, -run FILE, -rollout, -merge FILES, %s; -help has examples", errUsage, o.parts.names())
 	case modes > 1:
-		return fmt.Errorf("%w: -seed, -seeds, -run, -rollout, %s: one of them", errUsage, o.parts.names())
+		return fmt.Errorf("%w: -seed, -seeds, -run, -rollout, -merge, %s: one of them", errUsage, o.parts.names())
 	case o.shrink && !o.seedSet && o.file == "":
 		return fmt.Errorf("%w: -shrink needs -seed or -run", errUsage)
 	case o.workers < 1 || o.most < 1 || o.nodes < 0:
@@ -203,10 +206,12 @@ func (o *options) check() error {
 		return fmt.Errorf("%w: -at and -fault need -scenario", errUsage)
 	case o.parts.share < 1:
 		return fmt.Errorf("%w: -share: want at least 1", errUsage)
-	case o.coverage && o.seeds == 0:
-		return fmt.Errorf("%w: -coverage needs -seeds", errUsage)
+	case o.coverage && o.seeds == 0 && !o.shards.merge:
+		return fmt.Errorf("%w: -coverage needs -seeds or -merge", errUsage)
+	case o.shards.shard != "" && o.seeds == 0:
+		return fmt.Errorf("%w: -shard needs -seeds", errUsage)
 	}
-	return o.checkNames()
+	return errors.Join(o.shards.check(), o.checkNames())
 }
 
 // checkNames: a name that nothing has would find nothing, and look like success.

@@ -31,7 +31,7 @@ func TestEveryKindOfLineThatIsDocumentedCanBeChosen(t *testing.T) {
 
 func TestWrongUsageIsToldApartFromABrokenRule(t *testing.T) {
 	for _, args := range []string{
-		"", "-seed 1 -seeds 2", "-shrink", "-seeds 2 -workers 0", "-flood", "7", "-coverage -seed 1", "-run there/is/none.json", "-seeds 1 -rule none", "-seeds 1 -arm none", "-seed 1 -trace-kinds foo",
+		"", "-seed 1 -seeds 2", "-shrink", "-seeds 2 -workers 0", "-flood", "7", "-coverage -seed 1", "-run there/is/none.json", "-seeds 1 -rule none", "-seeds 1 -arm none", "-seed 1 -trace-kinds foo", "-shard 0/2", "-seeds 4 -shard 2/2", "-seeds 4 -shard 1", "-merge -seeds 4 x",
 	} {
 		t.Run(args, func(t *testing.T) {
 			if _, err := said(t, strings.Fields(args)...); !errors.Is(err, errUsage) {

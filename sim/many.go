@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,7 +52,7 @@ func (o *options) many(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: -known: %w", errUsage, err)
 	}
-	s := &search{options: o, known: looked, began: time.Now(), next: o.from, reached: fault.Coverage{}, met: fault.Met{}}
+	s := &search{options: o, known: looked, began: time.Now(), next: o.from + o.shards.first(), reached: fault.Coverage{}, met: fault.Met{}}
 	var workers sync.WaitGroup
 	for range o.workers {
 		workers.Go(func() {
@@ -101,13 +102,15 @@ func (s *search) watch(workers *sync.WaitGroup) {
 }
 
 func (s *search) take(ctx context.Context) (seed uint64, more bool) {
+	o := s.options
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ctx.Err() != nil || s.ended || s.next >= s.options.from+s.options.seeds {
+	if ctx.Err() != nil || s.ended || s.next >= o.from+o.seeds {
 		return 0, false
 	}
-	s.next++
-	return s.next - 1, true
+	seed = s.next
+	s.next += o.shards.step()
+	return seed, true
 }
 
 func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
@@ -126,7 +129,7 @@ func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
 	if r.Violation != nil {
 		found := broken{r.Seed, *r.Violation, s.options.replay(r.Seed), s.known.why(r.Seed, *r.Violation)}
 		s.broken = append(s.broken, found)
-		s.ended = s.unknown() >= s.options.most
+		s.ended = unknown(s.broken) >= s.options.most
 		if found.Known == "" && !s.options.json { // A long search need not be over before somebody looks at it.
 			overProgress := ""
 			if trace.Terminal(os.Stderr) {
@@ -137,10 +140,9 @@ func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
 	}
 }
 
-// unknown counts the violations that nobody knew of.
-func (s *search) unknown() int {
+func unknown(all []broken) int {
 	n := 0
-	for _, b := range s.broken {
+	for _, b := range all {
 		if b.Known == "" {
 			n++
 		}
@@ -168,6 +170,10 @@ func (o *options) replay(seed uint64) string {
 
 // report is a search as JSON.
 type report struct {
+	// Range is what was asked for. Missing are the seeds of it that were not run, since
+	// enough of them were broken or it was interrupted.
+	Range   seedRange      `json:"range"`
+	Missing int            `json:"missing,omitempty"`
 	Figures swarm.Figures  `json:"figures"`
 	Broken  []broken       `json:"broken"`
 	Reached fault.Coverage `json:"reached"`
@@ -178,36 +184,57 @@ type report struct {
 	// NodeHoursPerSecond: simulated node-hours in a second of this machine.
 	NodeHoursPerSecond float64 `json:"nodeHoursPerSecond"`
 	Workers            int     `json:"workers"`
+	// Took is how long the workers were at it; Slowest is the seed that took longest.
+	Took    time.Duration `json:"tookNanoseconds"`
+	Slowest slowest       `json:"slowest"`
 	// Traces stands for the traces of all seeds: it is the same each time.
 	Traces string `json:"traces"`
 }
 
+// slowest is a seed and how long it took.
+type slowest struct {
+	Seed uint64        `json:"seed"`
+	Took time.Duration `json:"tookNanoseconds"`
+}
+
 func (s *search) tell(out io.Writer, interrupted error) error {
 	took := time.Since(s.began)
-	slices.SortFunc(s.broken, func(a, b broken) int { return int(int64(a.Seed) - int64(b.Seed)) })
 	r := report{
+		Range: s.options.seedRange(), Took: took, Slowest: slowest{s.slowest.Seed, s.slowTime},
 		Figures: s.figures, Broken: s.broken, Reached: s.reached, Met: s.met, Zeros: s.reached.Zeros(s.options.lean), Workers: s.options.workers, Traces: fmt.Sprintf("%016x", s.traces),
 		SeedsPerMinute:     float64(s.figures.Runs) / took.Minutes(),
 		NodeHoursPerSecond: s.figures.NodeTime.Hours() / took.Seconds(),
 	}
+	if interrupted != nil || s.ended {
+		r.Missing = r.Range.share() - r.Figures.Runs
+	}
+	return s.options.report(out, r)
+}
+
+// report prints one, and fails where a rule was broken.
+func (o *options) report(out io.Writer, r report) error {
+	slices.SortFunc(r.Broken, func(a, b broken) int { return cmp.Compare(a.Seed, b.Seed) })
 	var err error
-	if s.options.json {
+	if o.json {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(r)
 	} else {
-		err = s.print(out, r, took)
+		err = o.print(out, r)
 	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("telling the result: %w", err)
-	case s.unknown() > 0, interrupted != nil, s.options.coverage && len(r.Zeros) > 0:
+	case r.unknown() > 0, r.Missing > 0, o.coverage && len(r.Zeros) > 0:
 		return errBroken
 	}
 	return nil
 }
 
-func (s *search) print(out io.Writer, r report, took time.Duration) error {
+// unknown counts the violations that nobody knew of.
+func (r report) unknown() int { return unknown(r.Broken) }
+
+func (o *options) print(out io.Writer, r report) error {
 	for _, b := range r.Broken {
 		if b.Known != "" {
 			_, _ = fmt.Fprintf(out, "known: seed %d: %s (%s)\n", b.Seed, b.Violation, b.Known)
@@ -215,7 +242,7 @@ func (s *search) print(out io.Writer, r report, took time.Duration) error {
 		}
 		_, _ = fmt.Fprintf(out, "BROKEN seed %d: %s\n       %s\n", b.Seed, b.Violation, b.Replay)
 	}
-	if s.options.coverage {
+	if o.coverage {
 		_, _ = fmt.Fprintln(out)
 		if err := r.Reached.Table(out); err != nil {
 			return err
@@ -223,7 +250,7 @@ func (s *search) print(out io.Writer, r report, took time.Duration) error {
 		if err := r.Met.Table(out); err != nil {
 			return err
 		}
-		if s.options.lean {
+		if r.Range.Lean {
 			for _, apart := range r.Met.Apart() {
 				_, _ = fmt.Fprintln(out, "NEVER MET "+apart)
 			}
@@ -232,10 +259,12 @@ func (s *search) print(out io.Writer, r report, took time.Duration) error {
 			_, _ = fmt.Fprintln(out, "NEVER REACHED "+zero)
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%d seeds from %d: %d broke a rule, %d of them known; %s\n",
-		r.Figures.Runs, s.options.from, r.Figures.Broken, len(s.broken)-s.unknown(), told(r.Figures))
+	if r.Missing > 0 {
+		_, _ = fmt.Fprintf(out, "%d seeds were not run, since %d broke a rule (-failures) or somebody interrupted it\n", r.Missing, r.unknown())
+	}
+	_, err := fmt.Fprintf(out, "\n%s: %d broke a rule, %d of them known; %s\n", r.Range.saying(r.Figures.Runs), r.Figures.Broken, len(r.Broken)-r.unknown(), told(r.Figures))
 	_, _ = fmt.Fprintf(out, "%s on %d workers: %.0f seeds a minute, %.1f simulated node-hours a second; the slowest took %s (seed %d)\ntraces %s\n",
-		took.Round(time.Millisecond), r.Workers, r.SeedsPerMinute, r.NodeHoursPerSecond, s.slowTime.Round(time.Millisecond), s.slowest.Seed, r.Traces)
+		r.Took.Round(time.Millisecond), r.Workers, r.SeedsPerMinute, r.NodeHoursPerSecond, r.Slowest.Took.Round(time.Millisecond), r.Slowest.Seed, r.Traces)
 	return err
 }
 

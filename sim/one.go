@@ -25,8 +25,10 @@ type kept struct {
 	Run   swarm.Run `json:"run"`
 }
 
-func (o *options) run(ctx context.Context, out io.Writer) error {
+func (o *options) run(ctx context.Context, in io.Reader, out io.Writer) error {
 	switch {
+	case o.shards.merge:
+		return o.mergeShards(in, out)
 	case o.parts.any():
 		return o.parts.run(ctx, out, o)
 	case o.rollout:
