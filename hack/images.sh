@@ -1,8 +1,9 @@
 #!/bin/bash
-# Builds the images of the handler and of the controllers.
+# Builds the images of the handler and of the controllers, or that of the simulator.
 #
-#   hack/images.sh              both
+#   hack/images.sh              handler and controllers
 #   hack/images.sh handler      only that
+#   hack/images.sh sim          the simulator, for sim/job.yaml
 #
 # No base image is pulled: an image is what is built here and what that is
 # linked with, which is this distribution's C library. Each is written to
@@ -77,8 +78,9 @@ lay() {
 	controllers) # The tag is for captures, which the helper resolves.
 		CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags nmstate -ldflags "$stamp" -o "$root/usr/bin/controllers" ./controllers
 		;;
+	sim) CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$stamp" -o "$root/usr/bin/sim" ./sim ;;
 	esac
-	helper "$root"
+	[ "$1" = sim ] || helper "$root"
 	if [ "$(id -u)" = 0 ]; then
 		chroot "$root" "/usr/bin/$1" --version >/dev/null || die "$1 does not run in its image"
 	fi
@@ -93,12 +95,14 @@ archive() {
 }
 
 for name; do
-	[ -f "images/$name/Dockerfile" ] || die "no image is called $name; there are handler and controllers"
+	[ -f "images/$name/Dockerfile" ] || die "no image is called $name; there are handler, controllers and sim"
 done
 [ $# -gt 0 ] || set -- handler controllers
-settings=$(hack/libnmstate.sh --env)
-eval "$settings"
-libraries=$(hack/libnmstate.sh)/lib
+if [ "$*" != sim ]; then # It needs nothing but Go.
+	settings=$(hack/libnmstate.sh --env)
+	eval "$settings"
+	libraries=$(hack/libnmstate.sh)/lib
+fi
 use=$(engine)
 for name; do
 	lay "$name"

@@ -6,6 +6,9 @@
 #   swarm     1,000 seeds, always the same, and which faults were at work in which phases
 #   fresh     2,000 seeds that nobody has run: their start follows from the commit. In
 #             one half people act in the middle of something, and faults come by threes
+#   hundred   90,000 fresh seeds and 10,000 longer runs, 3 hours on two cores, not without its
+#             name: in shards whose results stay in out/sim/hundred, so that the same
+#             command goes on where it was ended
 #   sweep     every port call of every scenario failed, stalled and crashed; pairs of
 #             faults, which follow from the commit
 #   branches  which functions of production code the swarm never reaches
@@ -79,6 +82,33 @@ fresh() {
 	done
 }
 
+# hundred: each shard is a file once it has run to its end; all of them make two reports.
+# SHARDS=N and SEEDS=N are for less: so many shards, a tenth of them of longer runs, of so
+# many seeds each.
+hundred() {
+	local longer start dir all=${SHARDS:-100} each=${SEEDS:-1000} kind of from shard file broke=0
+	begins hundred || return 1
+	dir=out/sim/hundred/$start
+	mkdir -p "$dir"
+	for kind in plain long; do
+		of=$((all - all / 10)) from=$start longer=()
+		[ $kind = plain ] || { from=$((start + of * each)) of=$((all / 10)) longer=(-long); }
+		for ((shard = 0; shard < of; shard++)); do
+			file=$dir/$kind-$shard-of-$of.json
+			[ ! -e "$file" ] || continue
+			bin/sim -seeds $((of * each)) -from "$from" "${longer[@]}" -shard "$shard/$of" -failures 1000 -json >"$file.partial" || true
+			if [ ! -s "$file.partial" ] || grep -q '^  "missing"' "$file.partial"; then
+				echo "hundred: $kind shard $shard of $of was ended; the same command goes on with it" && return 1
+			fi
+			mv "$file.partial" "$file"
+			echo "hundred: $kind shard $shard of $of is done"
+		done
+		echo "hundred: $kind, $of shards of $each seeds"
+		bin/sim -merge "$dir/$kind-"*"-of-$of.json" | tee "$dir/$kind" || broke=1
+	done
+	return $broke
+}
+
 # branches: functions of production code that no seed reached.
 branches() {
 	local of=./sim,./handler/txn,./handler/agent,./handler/desired,./controllers/policy,./controllers/rollout
@@ -113,16 +143,17 @@ sweep() {
 
 rollout() { bin/sim -rollout -nodes "$nodes"; }
 
-go build -o bin/sim ./sim
+# Shards of two commits are not merged.
+go build -ldflags "-X main.version=$(git describe --tags --always --dirty 2>/dev/null || echo devel)" -o bin/sim ./sim
 failed=()
 [ $# -gt 0 ] || set -- replay rollout swarm fresh sweep branches mutants
 for stage; do
 	begun=$SECONDS
 	echo "== sim: $stage"
 	case $stage in
-	replay | swarm | fresh | sweep | branches | mutants | rollout) $stage || failed+=("$stage") ;;
+	replay | swarm | fresh | hundred | sweep | branches | mutants | rollout) $stage || failed+=("$stage") ;;
 	*)
-		echo "sim: no stage is called $stage; there are replay, rollout, swarm, fresh, sweep, branches and mutants" >&2
+		echo "sim: no stage is called $stage; there are replay, rollout, swarm, fresh, hundred, sweep, branches and mutants" >&2
 		exit 2
 		;;
 	esac

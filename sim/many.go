@@ -187,6 +187,10 @@ type report struct {
 	// Took is how long the workers were at it; Slowest is the seed that took longest.
 	Took    time.Duration `json:"tookNanoseconds"`
 	Slowest slowest       `json:"slowest"`
+	// Shards that were merged; Took and what is told per minute and second are then as
+	// if one machine had run them one after the other. Longest is the shard that took longest.
+	Shards  int           `json:"shards,omitempty"`
+	Longest time.Duration `json:"longestNanoseconds,omitempty"`
 	// Traces stands for the traces of all seeds: it is the same each time.
 	Traces string `json:"traces"`
 }
@@ -202,9 +206,8 @@ func (s *search) tell(out io.Writer, interrupted error) error {
 	r := report{
 		Range: s.options.seedRange(), Took: took, Slowest: slowest{s.slowest.Seed, s.slowTime},
 		Figures: s.figures, Broken: s.broken, Reached: s.reached, Met: s.met, Zeros: s.reached.Zeros(s.options.lean), Workers: s.options.workers, Traces: fmt.Sprintf("%016x", s.traces),
-		SeedsPerMinute:     float64(s.figures.Runs) / took.Minutes(),
-		NodeHoursPerSecond: s.figures.NodeTime.Hours() / took.Seconds(),
 	}
+	r.pace()
 	if interrupted != nil || s.ended {
 		r.Missing = r.Range.share() - r.Figures.Runs
 	}
@@ -229,6 +232,12 @@ func (o *options) report(out io.Writer, r report) error {
 		return errBroken
 	}
 	return nil
+}
+
+// pace tells how much was done in a minute and in a second.
+func (r *report) pace() {
+	r.SeedsPerMinute = float64(r.Figures.Runs) / r.Took.Minutes()
+	r.NodeHoursPerSecond = r.Figures.NodeTime.Hours() / r.Took.Seconds()
 }
 
 // unknown counts the violations that nobody knew of.
@@ -263,6 +272,9 @@ func (o *options) print(out io.Writer, r report) error {
 		_, _ = fmt.Fprintf(out, "%d seeds were not run, since %d broke a rule (-failures) or somebody interrupted it\n", r.Missing, r.unknown())
 	}
 	_, err := fmt.Fprintf(out, "\n%s: %d broke a rule, %d of them known; %s\n", r.Range.saying(r.Figures.Runs), r.Figures.Broken, len(r.Broken)-r.unknown(), told(r.Figures))
+	if r.Shards > 0 {
+		_, _ = fmt.Fprintf(out, "%d shards, the longest in %s; one after the other: ", r.Shards, r.Longest.Round(time.Millisecond))
+	}
 	_, _ = fmt.Fprintf(out, "%s on %d workers: %.0f seeds a minute, %.1f simulated node-hours a second; the slowest took %s (seed %d)\ntraces %s\n",
 		r.Took.Round(time.Millisecond), r.Workers, r.SeedsPerMinute, r.NodeHoursPerSecond, r.Slowest.Took.Round(time.Millisecond), r.Slowest.Seed, r.Traces)
 	return err

@@ -173,18 +173,18 @@ func mergeReports(all []report) (report, error) {
 		merged.Met.Add(one.Met)
 		merged.Broken = append(merged.Broken, one.Broken...)
 		merged.Missing += one.Missing
-		merged.Workers += one.Workers
-		merged.Took = max(merged.Took, one.Took)
+		merged.Workers = max(merged.Workers, one.Workers)
+		merged.Took += one.Took
+		merged.Longest = max(merged.Longest, one.Took)
 		if one.Slowest.Took > merged.Slowest.Took {
 			merged.Slowest = one.Slowest
 		}
-		merged.SeedsPerMinute += one.SeedsPerMinute
-		merged.NodeHoursPerSecond += one.NodeHoursPerSecond
 	}
 	if uint64(len(all)) != merged.Range.Of {
 		return report{}, fmt.Errorf("there are %d of %d shards: shard %d is missing", len(all), merged.Range.Of, len(all)) //nolint:err113 // For a person.
 	}
-	merged.Range.Of = 1
+	merged.Range.Of, merged.Shards = 1, len(all)
+	merged.pace()
 	merged.Traces, merged.Zeros = fmt.Sprintf("%016x", traces), merged.Reached.Zeros(merged.Range.Lean)
 	return merged, nil
 }
