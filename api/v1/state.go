@@ -1,6 +1,9 @@
 package v1
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // State is an nmstate network state. Its schema is nmstate's, so the API
 // server keeps it as it is; handler/state reads it.
@@ -14,7 +17,7 @@ type State struct {
 }
 
 // DeepCopyInto shares the document, which may be a megabyte and is never changed.
-func (s *State) DeepCopyInto(out *State) { out.Raw = s.Raw[:len(s.Raw):len(s.Raw)] }
+func (s *State) DeepCopyInto(out *State) { out.Raw = slices.Clip(s.Raw) }
 
 // DeepCopy is a state of its own with the same document.
 func (s *State) DeepCopy() *State {

@@ -65,6 +65,7 @@ func Decide(in Input) Decision {
 	}
 	t.forfeit()
 	t.land()
+	t.landLate()
 	t.moveOn()
 	t.arrive()
 	t.plan()

@@ -119,6 +119,29 @@ func (t *turn) land() {
 	}
 }
 
+// landLate charges a policy with the loss of a probe that is told when the spec has moved
+// on already: the policy stopped selecting the node while its change was taken back, and
+// selects it again, so nothing of it is in flight any more, and the next attempt would lose
+// the same probe. As long as its enactment says Progressing, that is of this attempt.
+func (t *turn) landLate() {
+	if t.in.State == nil {
+		return
+	}
+	last := t.in.State.Status.Transaction
+	if last == nil || last.IsUnderWay() || !last.Final || last.Generation >= t.in.State.Generation {
+		return
+	}
+	m := t.byName[last.Policy]
+	if m == nil || !m.changed() || m.enactment == nil || m.renderedAnew() || t.inSpec(m) ||
+		!conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
+		return
+	}
+	lost := v1.Source{Policy: m.name, Generation: m.policy.Generation, Hash: m.policy.Hash}
+	if slices.Contains(last.Sources, lost) {
+		t.chargeLast(m)
+	}
+}
+
 // begun are the flights whose change the transaction was. What came back with it has
 // been forfeited already, and is charged only where it came back alone.
 func (t *turn) begun(flights []v1.Source) []v1.Source {
@@ -181,12 +204,17 @@ func (t *turn) charge(m *member, source v1.Source) {
 	if m.enactment == nil || !t.chargeable(m, source) || m.renderedAnew() {
 		return
 	}
-	last := t.in.State.Status.Transaction
 	// Before every attempt the enactment is made Progressing, so one that is
 	// Failing has been charged for it already.
 	if m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) {
 		return
 	}
+	t.chargeLast(m)
+}
+
+// chargeLast records the last transaction as the policy's failure.
+func (t *turn) chargeLast(m *member) {
+	last := t.in.State.Status.Transaction
 	t.decision.Charges = true
 	attempts := int32(1)
 	if m.status.Retry != nil {

@@ -236,6 +236,11 @@ func (w *world) stateCommand(verb, rest string) {
 		w.state.Status.Conditions = []v1.Condition{{Type: v1.StateFailing, Status: yes, Message: rest}}
 	case "lose":
 		w.handle("Idle", v1.TransactionRolledBack, true, rest)
+	case "lose-late": // NAME MESSAGE: its change was begun, and is not in the spec any more
+		last := w.state.Status.Transaction
+		last.Policy, last.Message, _ = strings.Cut(rest, " ")
+		last.Phase, last.Result, last.Final = "Idle", v1.TransactionRolledBack, true
+		w.state.Status.ObservedGeneration = w.state.Generation
 	case "wreck":
 		w.handle("Idle", v1.TransactionRollbackIncomplete, false, rest)
 	case "supersede":
