@@ -33,7 +33,7 @@ func appended(raw []byte, value any) []byte {
 			return appendedObject(raw, value)
 		}
 	}
-	return append(raw, marshalled(value)...)
+	return append(raw, inJSON(value)...)
 }
 
 func appendedList(raw []byte, items []any) []byte {
@@ -69,7 +69,7 @@ func appendedObject(raw []byte, tree map[string]any) []byte {
 func appendedText(raw []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			return append(raw, marshalled(text)...)
+			return append(raw, inJSON(text)...)
 		}
 	}
 	raw = append(raw, '"')
@@ -77,7 +77,7 @@ func appendedText(raw []byte, text string) []byte {
 	return append(raw, '"')
 }
 
-func marshalled(value any) []byte {
+func inJSON(value any) []byte {
 	raw, err := json.Marshal(value)
 	if err != nil { // The tree came from JSON, so it goes back to JSON.
 		panic(fmt.Sprintf("marshalling a network state: %v", err))
