@@ -138,3 +138,63 @@ func TestASecretInClearTextWaitsForTheNodesKeyAndHasABound(t *testing.T) {
 		t.Errorf("%v with %s", made.Err, made.Document.Raw)
 	}
 }
+
+// asWritten resolves a policy to what it says, and counts how often.
+type asWritten struct{ calls int }
+
+func (a *asWritten) Resolve(_ context.Context, policyJSON []byte, _ state.State) (state.State, map[string]state.State, error) {
+	a.calls++
+	var policy struct{ DesiredState json.RawMessage }
+	if err := json.Unmarshal(policyJSON, &policy); err != nil {
+		return state.State{}, nil, err
+	}
+	made, err := state.Parse(policy.DesiredState)
+	return made, nil, err
+}
+
+// TestCapturesAreNotResolvedAgainForASecret: the enactment has the reference only, and the
+// next process finds the value in the policy. A node with a new key has other references.
+func TestCapturesAreNotResolvedAgainForASecret(t *testing.T) {
+	dir := t.TempDir()
+	p := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Generation: 1}}
+	p.Spec.Capture = map[string]string{"nic": `interfaces.name == "eth1"`}
+	p.Spec.DesiredState = v1.NewState([]byte(inClear))
+	var before *v1.NodeNetworkConfigurationEnactment
+	for _, process := range []struct {
+		sentence string
+		dir      string
+		resolves int
+	}{{"the first process", dir, 1}, {"the next one", dir, 0}, {"one with a new key", t.TempDir(), 1}} {
+		t.Run(process.sentence, func(t *testing.T) {
+			n, captures := newClearNode(t, process.dir, true), &asWritten{}
+			n.r.Captures = captures
+			n.g.state.Status.CurrentState = v1.NewState([]byte(`{"interfaces":[]}`))
+			if before != nil {
+				n.g.enacted["p"] = before
+			}
+			made := n.r.render(context.Background(), n.m, n.g, p)
+			if made.Err != nil || made.Waiting != "" || captures.calls != process.resolves {
+				t.Fatalf("waiting %q, %v, resolved %d times, want %d", made.Waiting, made.Err, captures.calls, process.resolves)
+			}
+			plain, err := desired.Render([]byte(inClear), 0, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := n.opened(made); !got.Equal(plain.State) {
+				t.Errorf("the node reads %s", got.JSON())
+			}
+			before = &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "u"}}}}
+			before.Status.PolicyGeneration, before.Status.DesiredState = 1, made.Document
+		})
+	}
+}
+
+func TestAPolicyHasSoManySecretsInClearText(t *testing.T) {
+	values := map[state.SecretReference]string{}
+	for i := range mostClear + 1 {
+		values[state.SecretReference{Name: state.FromPolicy, Key: string(rune('a' + i))}] = "Canary"
+	}
+	if _, err := sealed(values, "key", "1"); err == nil || !strings.Contains(err.Error(), "33 secrets in clear text, and there is room for 32") {
+		t.Error(err)
+	}
+}
