@@ -46,12 +46,22 @@ func (h *Host) readProfiles() []*profile {
 	return found
 }
 
+// unused is where a profile that has no file in a folder yet gets one: by its id, or where
+// another profile of that id has it, by its UUID too, as NetworkManager's writer does it.
+func unused(folder string, p *profile, files profiles.Files) string {
+	at := folder + "/" + p.id() + ".nmconnection"
+	if _, taken := files[at]; taken {
+		at = folder + "/" + p.id() + "-" + p.uuid + ".nmconnection"
+	}
+	return at
+}
+
 // shadow puts a profile into /run only: what is on disk of it is hidden.
 func (h *Host) shadow(p *profile) {
 	h.known.add(p)
 	at := h.storage()[p.uuid]
 	if at.run == "" {
-		at.run = profiles.RunDir + "/" + p.id() + ".nmconnection"
+		at.run = unused(profiles.RunDir, p, h.files.run)
 	}
 	h.write(at.run, p.file(own, at.disk))
 }
@@ -61,7 +71,7 @@ func (h *Host) save(p *profile) {
 	at := h.storage()[p.uuid]
 	made := at.disk == ""
 	if made {
-		at.disk = profiles.DiskDir + "/" + p.id() + ".nmconnection"
+		at.disk = unused(profiles.DiskDir, p, h.files.disk)
 	}
 	h.write(at.disk, p.file(own, ""))
 	if made {

@@ -3,6 +3,8 @@ package host_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -123,5 +125,32 @@ func TestAFullDiskTakesNoFile(t *testing.T) {
 		if err := n.backend(t).Do(context.Background(), action); !errors.Is(err, full) {
 			t.Errorf("%s: %v", action, err)
 		}
+	}
+}
+
+func TestAProfileIsNotWrittenOverAnotherOneOfItsName(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, labNode())
+	b := n.backend(t)
+	if _, _, err := b.Apply(t.Context(), desired(t, bridgeOnEth0), time.Hour, nil); err != nil {
+		t.Fatal(err)
+	}
+	const named = profiles.DiskDir + "/br1.nmconnection"
+	other := profiles.File{Mode: 0o600, Content: []byte("[connection]\nid=br1\nuuid=3dd0b45a-87bd-4a99-8238-a4c6949f2ba3\ntype=dummy\n")}
+	saved := ""
+	for _, d := range n.host.Profiles().Devices {
+		if d.Name == "br1" {
+			saved = d.Profile
+		}
+	}
+	if err := b.all([]profiles.Action{{Verb: profiles.Write, Path: named, File: other}, {Verb: profiles.Save, UUID: saved}}); err != nil {
+		t.Fatal(err)
+	}
+	files := n.host.Files()
+	if string(files[named].Content) != string(other.Content) {
+		t.Errorf("it is gone:\n%s", files[named].Content)
+	}
+	if file, there := files[profiles.DiskDir+"/br1-"+saved+".nmconnection"]; !there || host.Device(file) != "br1" {
+		t.Errorf("the profile has no file of its own: %v", slices.Sorted(maps.Keys(files)))
 	}
 }
