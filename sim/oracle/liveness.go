@@ -67,7 +67,7 @@ func (f *Facts) pendingBut(some func(node string) bool) []string {
 		if entry := f.Journal(node); entry != nil && f.HasPod(node) {
 			say("node %s: a transaction is open in phase %s", node, entry.Transaction.Phase)
 		}
-		if nns := f.state(node); nns != nil && isManaged(nns) && driftIsPending(nns) && !f.isHeld(node, nns) {
+		if nns := f.state(node); nns != nil && isManaged(nns) && !f.isAway(node) && driftIsPending(nns) && !f.isHeld(node, nns) {
 			say("node %s: drift of %s is being corrected", node, nns.Status.Drift[0].Path)
 		}
 		if nns := f.state(node); nns != nil && isManaged(nns) && !f.isAway(node) && !hasEnded(nns) {

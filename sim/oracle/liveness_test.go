@@ -135,7 +135,11 @@ func TestLiveness(t *testing.T) {
 			s.tell("n1", Fault{Kind: "clock-jump", On: true})
 			s.tell("n1", Fault{Kind: "clock-jump", End: true})
 		}},
-		"a NIC's address drifted":                                     {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Damped", "") }},
+		"a NIC's address drifted": {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Damped", "") }},
+		"a NIC's address drifted, and the node is out of reach since: it cannot tell how that went": {play: func(s *stage) {
+			drifted(s, "Correcting", "")
+			s.hosts["n1"].cut = true
+		}},
 		"a NIC's address drifted, since somebody gave it to a bridge": {play: func(s *stage) { drifted(s, "Damped", "br9") }},
 		"its route drifted, since somebody gave it to a VRF": {play: func(s *stage) {
 			drifted(s, "Damped", "vrf0")
