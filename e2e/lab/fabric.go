@@ -105,6 +105,11 @@ func (f *fabric) answer(ctx context.Context, req request) response {
 			return response{Error: err.Error()}
 		}
 		return response{}
+	case "switch":
+		if err := f.faulty(req.Target, req.Args[0], req.Args[1]); err != nil {
+			return response{Error: err.Error()}
+		}
+		return response{}
 	case "gateway":
 		if err := f.gateway(req.Target, slices.Equal(req.Args, []string{"on"})); err != nil {
 			return response{Error: err.Error()}
@@ -149,6 +154,11 @@ func makeSwitch(s SwitchSpec) error {
 	if err := netlink.LinkSetUp(br); err != nil {
 		return fmt.Errorf("setting it up: %w", err)
 	}
+	return addAddresses(s, br)
+}
+
+// addAddresses gives a switch's segment the gateway's and the peers' addresses.
+func addAddresses(s SwitchSpec, br netlink.Link) error {
 	gw, err := netip.ParsePrefix(s.Gateway)
 	if err != nil {
 		return fmt.Errorf("reading the gateway's address: %w", err)
@@ -166,7 +176,7 @@ func makeSwitch(s SwitchSpec) error {
 			return fmt.Errorf("reading %s: %w", a, err)
 		}
 		addr.Flags = unix.IFA_F_NODAD // usable at once
-		if err := netlink.AddrAdd(br, addr); err != nil {
+		if err := netlink.AddrReplace(br, addr); err != nil {
 			return fmt.Errorf("adding %s: %w", a, err)
 		}
 	}

@@ -145,6 +145,14 @@ func (n *Node) Dial(ctx context.Context, network, address string) (net.Conn, err
 // (SIGSTOP) is there and does nothing until it is resumed.
 func (n *Node) NM(ctx context.Context, verb string) error { return n.unit(ctx, verb, "nm") }
 
+// OVSDB does the same with the database of Open vSwitch, where the node has one.
+func (n *Node) OVSDB(ctx context.Context, verb string) error {
+	if !n.spec.OpenVSwitch {
+		return errors.New("this node has no Open vSwitch (openvswitch: true in the topology)")
+	}
+	return n.unit(ctx, verb, "ovsdb")
+}
+
 // Handler carries out start, stop, restart, kill or halt (both -9) of the node's handler.
 // A killed one is started again after a second, as a DaemonSet would; one that was
 // halted stays away. One that is stopped ends its transaction first.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -64,7 +65,8 @@ func startOpenVSwitch(ctx context.Context, sup *supervisor) error {
 
 // makeOVSDatabase is for the first boot; a database that is there stays.
 func makeOVSDatabase(ctx context.Context) error {
-	for _, dir := range []string{"/etc/openvswitch", ovsRun} {
+	// In Debian's /etc it is a link to a file in /var.
+	for _, dir := range []string{"/etc/openvswitch", "/var/lib/openvswitch", ovsRun} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("making %s: %w", dir, err)
 		}
@@ -73,15 +75,19 @@ func makeOVSDatabase(ctx context.Context) error {
 		return err
 	}
 	if out, err := exec.CommandContext(ctx, "ovsdb-tool", "create", ovsDatabase, ovsSchema).CombinedOutput(); err != nil {
-		return fmt.Errorf("making the Open vSwitch database: %w: %s", err, out)
+		return fmt.Errorf("making the Open vSwitch database: %w: %s", err, inOneLine(out))
 	}
 	return nil
+}
+
+func inOneLine(out []byte) string {
+	return strings.Join(strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }), "; ")
 }
 
 func ovsAnswers(ctx context.Context, program string, args ...string) error {
 	return poll(ctx, time.Minute, func() error {
 		if out, err := exec.CommandContext(ctx, program, args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s does not answer: %w: %s", program, err, out)
+			return fmt.Errorf("%s does not answer: %w: %s", program, err, inOneLine(out))
 		}
 		return nil
 	})

@@ -129,6 +129,19 @@ func TestTopologyMistakes(t *testing.T) {
 				"nodes[0].profiles[eth0.nmconnection]: has no section [connection]",
 				"nodes[0].profiles[office.conf]: a profile is a file whose name ends with .nmconnection",
 			}},
+		"Open vSwitch is on the node, and its types have what they need": {
+			"switches:", "  links: [{name: br-ex, type: ovs-bridge, ports: [eth0]}, {name: b, type: ovs-bond, mode: fast}]\nswitches:",
+			[]string{
+				"nodes[0].links[0].type: ovs-bridge needs a node with openvswitch: true",
+				"nodes[0].links[1].type: ovs-bond needs a node with openvswitch: true",
+				`nodes[0].links[1].mode: "fast" is none of active-backup, balance-slb, balance-tcp`,
+			}},
+		"functions are a card's, and a bridge's VLANs are some": {
+			"switches:", "  links: [{name: d, type: dummy, sriov: true, vlans: [5]}, {name: br1, type: linux-bridge, vlans: [0, 4095]}]\nswitches:",
+			[]string{
+				"nodes[0].links[0].vlans: a dummy has none", "nodes[0].links[0].sriov: a dummy has no virtual functions: give it to a NIC",
+				"nodes[0].links[1].vlans[0]: 0 is not a VLAN id (1 to 4094)", "nodes[0].links[1].vlans[1]: 4095 is not a VLAN id (1 to 4094)",
+			}},
 		"a VLAN of a switch has one, and no ports": {
 			"switches:", "switches:\n- {name: v, over: lan, vlan: 5, gateway: 198.51.100.1/24}\n- {name: w, vlan: 5, gateway: 198.51.100.1/24}",
 			[]string{`switches[0].over: there is no switch "lan" before this one`, "switches[1].vlan: needs over, the switch whose VLAN this one is"}},

@@ -226,6 +226,27 @@ func TestWhatAVMCannotDoIsRefusedBeforeAnythingIsMade(t *testing.T) {
 	}
 }
 
+// What only a VM has is told before anything is made.
+func TestWhatNeedsAVMIsRefusedWithoutOne(t *testing.T) {
+	root := testRoot(t)
+	before := lookAt(t, root)
+	for file, want := range map[string]string{
+		"ovs-as-default": "a node with openvswitch: true: only a lab in a VM has that (lab up --vm)",
+		"sr-iov":         "a NIC with sriov: true: only a lab in a VM has that (lab up --vm)",
+	} {
+		topology, err := LoadTopology("topologies/" + file + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Up(t.Context(), Options{Root: root, Topology: topology, ControlPlane: "none"}); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if diff := cmp.Diff(before, lookAt(t, root)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A machine may have /dev/kvm and no processor for it.
 func TestKVMIsForProcessorsThatHaveIt(t *testing.T) {
 	for flags, want := range map[string]bool{

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,7 @@ type fleet struct {
 
 // take returns a lab for the scenario, in its mode.
 func (f *fleet) take(ctx context.Context, s *scenario.Scenario) (*Lab, error) {
-	topology, err := topologyText(s.Topology)
+	topology, err := topologyText(s.Topology, f.vm && slices.Contains(s.Needs, "ovs"))
 	if err != nil {
 		return nil, err
 	}
@@ -209,11 +210,11 @@ func (f *fleet) drop(ctx context.Context) error {
 	return errors.Join(l.cluster.Down(ctx), os.RemoveAll(f.root))
 }
 
-// topologyText is the topology as a lab's file.
-func topologyText(t scenario.Topology) (string, error) {
+// topologyText is the topology as a lab's file, with Open vSwitch on its nodes or without.
+func topologyText(t scenario.Topology, ovs bool) (string, error) {
 	var out lab.Topology
 	for _, n := range t.Nodes {
-		spec := lab.NodeSpec{Name: n.Name}
+		spec := lab.NodeSpec{Name: n.Name, OpenVSwitch: ovs}
 		for _, nic := range n.NICs {
 			spec.NICs = append(spec.NICs, lab.NICSpec{Name: nic.Name, Switch: nic.Switch, Address: nic.Address, Address6: nic.Address6})
 		}

@@ -93,10 +93,26 @@ func plain(kernel, resolv string) ([]string, error) {
 var kinds = map[string]string{
 	"bridge": "linux-bridge", "macvlan": "mac-vlan", "macvtap": "mac-vtap", "": "ethernet",
 	"dummy": "dummy", "vlan": "vlan", "vxlan": "vxlan", "bond": "bond", "vrf": "vrf",
+	"openvswitch": "ovs-interface",
+}
+
+// ovsSystem is what the kernel calls all bridges of Open vSwitch.
+const ovsSystem = "ovs-system"
+
+// bridgesOfOVS names the bridge of each port, in place of the kernel's name for all of them.
+func bridgesOfOVS(lines []string, bridges map[string]string) []string {
+	for i, line := range lines {
+		words := strings.Fields(line)
+		if words[0] == "link" && bridges[words[1]] != "" {
+			line = strings.TrimSuffix(line, " controller "+ovsSystem)
+			lines[i] = line + " controller " + bridges[words[1]]
+		}
+	}
+	return lines
 }
 
 func (o object) link() []string {
-	if o.Name == "lo" {
+	if o.Name == "lo" || o.Name == ovsSystem {
 		return nil
 	}
 	kind := kinds[o.Info.Kind]

@@ -96,7 +96,31 @@ func (l *Lab) Kernel(ctx context.Context, node string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plain(kernel, string(resolv))
+	lines, err := plain(kernel, string(resolv))
+	if err != nil || !strings.Contains(kernel, `"`+ovsSystem+`"`) {
+		return lines, err
+	}
+	bridges, err := ovsPorts(ctx, n)
+	return bridgesOfOVS(lines, bridges), err
+}
+
+// ovsPorts are the bridges of Open vSwitch by their ports.
+func ovsPorts(ctx context.Context, n *lab.Node) (map[string]string, error) {
+	all := map[string]string{}
+	bridges, err := n.Exec(ctx, "ovs-vsctl", "--timeout=5", "list-br")
+	if err != nil {
+		return nil, err
+	}
+	for bridge := range strings.FieldsSeq(string(bridges)) {
+		ports, err := n.Exec(ctx, "ovs-vsctl", "--timeout=5", "list-ports", bridge)
+		if err != nil {
+			return nil, err
+		}
+		for port := range strings.FieldsSeq(string(ports)) {
+			all[port] = bridge
+		}
+	}
+	return all, nil
 }
 
 // Snapshot is the kernel and the profiles. NetworkManager keeps a profile that

@@ -237,7 +237,8 @@ func (l *Lab) lacks(ctx context.Context, feature string) error {
 		"vrf":                   "ip link add t0 type vrf table 5",
 	}
 	if feature == "ovs" {
-		return errors.New("the lab's nodes are made without Open vSwitch")
+		_, err := l.cluster.Nodes()[0].Exec(ctx, "ovs-vsctl", "--timeout=5", "show")
+		return err
 	}
 	try, ok := tries[feature]
 	if !ok {

@@ -42,8 +42,9 @@ ip; NetworkManager comes from a cached Debian root or from the machine.`,
 	root.PersistentFlags().StringVar(&w.name, "name", "default", "name of the lab; labs of different names exist side by side")
 	root.PersistentFlags().StringVar(&w.root, "root", lab.DefaultRoot, "folder that keeps the state of all labs")
 	root.AddCommand(newUp(w), newDown(w), newStatus(w), newExec(w), newKernel(w), newLogs(w),
-		newUnit(w, "nm", "NetworkManager", (*lab.Node).NM), newUnit(w, "handler", "the handler", (*lab.Node).Handler),
-		newLink(w), newReboot(w), newPower(w), newAPI(w), newGateway(w), newGraph(w), newFromNNS(w))
+		newUnit(w, "nm", "NetworkManager", (*lab.Node).NM), newUnit(w, "ovsdb", "Open vSwitch's database", (*lab.Node).OVSDB),
+		newUnit(w, "handler", "the handler", (*lab.Node).Handler),
+		newLink(w), newReboot(w), newPower(w), newAPI(w), newGateway(w), newSwitch(w), newGraph(w), newFromNNS(w))
 	return root
 }
 

@@ -130,6 +130,33 @@ func newAPI(w *where) *cobra.Command {
 	}
 }
 
+func newSwitch(w *where) *cobra.Command {
+	words := []string{lab.SwitchDown, lab.SwitchUp, lab.LACPSilent, lab.LACPSpeaks, lab.Claim, lab.Release}
+	return &cobra.Command{
+		Use:   "switch NAME down|up|lacp-silent|lacp-speaks|claim ADDRESS|release ADDRESS",
+		Short: "Have a switch drop everything, speak no LACP, or another host on it use an address",
+		Long: `Have a switch drop everything, speak no LACP, or another host on it use an address.
+
+down leaves the carrier of the switch's ports as it is. Of a switch that is a VLAN of
+another one, it is the trunk that does not carry the VLAN any more. claim has another
+host of the segment use an address, as of somebody who has configured it twice.`,
+		Example:   "  lab switch hundred down\n  lab switch lan lacp-silent\n  lab switch lan claim 192.0.2.11",
+		Args:      cobra.RangeArgs(2, 3),
+		ValidArgs: words,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := lab.Open(w.root, w.name)
+			if err != nil {
+				return err
+			}
+			address := ""
+			if len(args) == 3 {
+				address = args[2]
+			}
+			return l.Switch(cmd.Context(), args[0], args[1], address)
+		},
+	}
+}
+
 func newGateway(w *where) *cobra.Command {
 	words := []string{"ping", "dns", "on", "off"}
 	return &cobra.Command{

@@ -1,0 +1,110 @@
+//go:build linux
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// What can go wrong with a switch.
+const (
+	// SwitchDown forwards nothing any more; the carrier of its ports stays. Of a VLAN it
+	// is the trunk that does not carry it any more.
+	SwitchDown = "down"
+	SwitchUp   = "up"
+	// LACPSilent has a switch with lacp send no LACP any more: each NIC is a port of its
+	// own. LACPSpeaks is as it was.
+	LACPSilent = "lacp-silent"
+	LACPSpeaks = "lacp-speaks"
+	// Claim has another host of the segment use an address, and answer for it.
+	Claim   = "claim"
+	Release = "release"
+)
+
+// Switch breaks a switch, or mends it. Address is for Claim and Release.
+func (l *Lab) Switch(ctx context.Context, name, what, address string) error {
+	if _, err := l.ask(ctx, l.fabricDir(), request{Verb: "switch", Target: name, Args: []string{what, address}}); err != nil {
+		return fmt.Errorf("switch %s: %w", name, err)
+	}
+	return nil
+}
+
+// faulty carries that out, in the fabric.
+func (f *fabric) faulty(name, what, address string) error {
+	s := f.topo.switchOf(name)
+	if s.Name == "" {
+		return errors.New("there is no such switch")
+	}
+	segment, err := netlink.LinkByName(bridgeName(name))
+	if err != nil {
+		return fmt.Errorf("finding it: %w", err)
+	}
+	switch what {
+	case SwitchDown:
+		return netlink.LinkSetDown(segment)
+	case SwitchUp:
+		// The kernel has dropped its IPv6 addresses with it.
+		return errors.Join(netlink.LinkSetUp(segment), addAddresses(s, segment))
+	case LACPSilent, LACPSpeaks:
+		if !s.LACP {
+			return errors.New("it speaks no LACP: lacp is not set in the topology")
+		}
+		return f.aggregates(s, segment, what == LACPSpeaks)
+	case Claim, Release:
+		return claim(s, segment, address, what == Claim)
+	}
+	return fmt.Errorf("%q is none of %s, %s, %s, %s, %s, %s", what, SwitchUp, SwitchDown, LACPSilent, LACPSpeaks, Claim, Release)
+}
+
+// claim adds an address to the segment's own host, or takes it away.
+func claim(s SwitchSpec, segment netlink.Link, address string, adds bool) error {
+	given, err := netip.ParseAddr(address)
+	if err != nil {
+		return fmt.Errorf("%q is not an IP address", address)
+	}
+	if given.String() == gatewayOf(s.Gateway) || given.String() == gatewayOf(s.Gateway6) {
+		return fmt.Errorf("%s is the gateway's own address", given)
+	}
+	addr, err := netlink.ParseAddr(netip.PrefixFrom(given, given.BitLen()).String())
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", address, err)
+	}
+	addr.Flags = unix.IFA_F_NODAD
+	if !adds {
+		return netlink.AddrDel(segment, addr)
+	}
+	return netlink.AddrReplace(segment, addr)
+}
+
+// aggregates puts the NICs of each node into the aggregate that the switch makes of them,
+// or into the switch itself.
+func (f *fabric) aggregates(s SwitchSpec, segment netlink.Link, speaks bool) error {
+	for _, n := range f.topo.Nodes {
+		aggregate, err := netlink.LinkByName(peerName(n.Name+"."+s.Name, "lacp"))
+		if err != nil {
+			continue // None of its NICs is plugged in.
+		}
+		to := segment
+		if speaks {
+			to = aggregate
+		}
+		for _, nic := range n.NICs {
+			far, err := netlink.LinkByName(peerName(n.Name, nic.Name))
+			if nic.Switch != s.Name || err != nil {
+				continue
+			}
+			// A bond takes no link that is up, and leaves one down that it lets go.
+			err = errors.Join(netlink.LinkSetDown(far), netlink.LinkSetNoMaster(far), netlink.LinkSetMaster(far, to), netlink.LinkSetUp(far))
+			if err != nil {
+				return fmt.Errorf("moving %s of %s: %w", nic.Name, n.Name, err)
+			}
+		}
+	}
+	return nil
+}
