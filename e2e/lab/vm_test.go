@@ -87,6 +87,34 @@ func TestALabInAVM(t *testing.T) {
 	})
 }
 
+// All nodes lose their power at once, and boot with what is on their disks.
+func TestAVMThatLosesItsPowerComesBack(t *testing.T) {
+	wantVM(t)
+	topology, err := LoadTopology("topologies/vlan-over-bond.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := mustUp(t, Options{Root: testRoot(t), Topology: topology, VM: true})
+	n := mustNode(t, l, "node")
+	wantAsSaid(t, n)
+	before, err := n.Settled(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, n, "sh", "-c", "echo disk >/etc/kept; echo memory >/run/lost; sync; ip link set bond0.100 mtu 1400")
+	if err := l.VMPower(t.Context(), "cut"); err != nil {
+		t.Fatal(err)
+	}
+	wantAsSaid(t, n)
+	wantKernel(t, n, before)
+	if got := mustExec(t, n, "sh", "-c", "cat /etc/kept; ls /run/lost 2>&1 || true"); !strings.HasPrefix(got, "disk\n") || !strings.Contains(got, "No such file") {
+		t.Errorf("got %q", got)
+	}
+	if err := (&Lab{rec: &record{}}).VMPower(t.Context(), "cut"); err == nil || err.Error() != "this lab has no VM (lab up --vm)" {
+		t.Errorf("without a VM: %v", err)
+	}
+}
+
 func TestUpInAVMThatIsCancelledLeavesNothing(t *testing.T) {
 	wantVM(t)
 	root := testRoot(t)

@@ -130,6 +130,28 @@ func newAPI(w *where) *cobra.Command {
 	}
 }
 
+func newVM(w *where) *cobra.Command {
+	verbs := []string{"cut", "off", "on"}
+	return &cobra.Command{
+		Use:   "vm cut|off|on",
+		Short: "Take the power of a lab's virtual machine away and give it back; cut is both at once",
+		Long: `Take the power of a lab's virtual machine away and give it back; cut is both at once.
+
+QEMU is killed: all nodes and switches lose their power at one stroke. The nodes' disks
+stay, without what the VM had not written yet.`,
+		Example:   "  lab vm cut",
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: verbs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := lab.Open(w.root, w.name)
+			if err != nil {
+				return err
+			}
+			return l.VMPower(cmd.Context(), args[0])
+		},
+	}
+}
+
 func newSwitch(w *where) *cobra.Command {
 	words := []string{lab.SwitchDown, lab.SwitchUp, lab.LACPSilent, lab.LACPSpeaks, lab.Claim, lab.Release}
 	return &cobra.Command{
