@@ -42,7 +42,7 @@ func Lines(kind string, answer []byte) ([]string, error) {
 		if _, ofVRFs := o["l3mdev"]; ofVRFs {
 			continue // The kernel makes this rule with the first VRF, and keeps it.
 		}
-		if isVRF(o) {
+		if isVRF(o) || o["ifname"] == "ovs-system" { // This one stands for Open vSwitch.
 			delete(o, "address") // random each time that it is made
 		}
 		text, err := json.Marshal(steady(o))

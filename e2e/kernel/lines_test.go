@@ -26,13 +26,13 @@ func TestLinesLeaveOutWhatChangesByItself(t *testing.T) {
 	}
 }
 
-// The kernel gives each VRF a random address, and nobody can say another.
+// The kernel gives each VRF a random address, and the datapath of Open vSwitch, and nobody can say another.
 func TestAVRFIsTheSameUnderAnotherAddress(t *testing.T) {
-	lines, err := Lines("link", []byte(`[{"ifname":"vrf1","flags":["NOARP","MASTER"],"address":"a"},{"ifname":"bond1","flags":["MASTER"],"address":"b"}]`))
+	lines, err := Lines("link", []byte(`[{"ifname":"vrf1","flags":["NOARP","MASTER"],"address":"a"},{"ifname":"bond1","flags":["MASTER"],"address":"b"},{"ifname":"ovs-system","address":"c"}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`link {"address":"b","flags":["MASTER"],"ifname":"bond1"}`, `link {"flags":["MASTER","NOARP"],"ifname":"vrf1"}`}
+	want := []string{`link {"address":"b","flags":["MASTER"],"ifname":"bond1"}`, `link {"flags":["MASTER","NOARP"],"ifname":"vrf1"}`, `link {"ifname":"ovs-system"}`}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}
