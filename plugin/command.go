@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nmstate/kubernetes-nmstate/plugin/bundle"
 	"github.com/nmstate/kubernetes-nmstate/plugin/view"
 )
 
@@ -29,11 +30,13 @@ type plugin struct {
 	// connect opens the API server, follow tells of changes there.
 	connect func() (client.Client, error)
 	follow  func(ctx context.Context, policy string) (client.Reader, <-chan struct{}, error)
+	// pods adds the logs of our pods, and the API server's version.
+	pods func(ctx context.Context, o *bundle.Objects) error
 }
 
 func newPlugin(streams genericiooptions.IOStreams, clock clock.WithTicker) *plugin {
 	p := &plugin{IOStreams: streams, clock: clock, flags: genericclioptions.NewConfigFlags(true)}
-	p.connect, p.follow = p.connectAPI, p.followAPI
+	p.connect, p.follow, p.pods = p.connectAPI, p.followAPI, p.logsOf
 	return p
 }
 
@@ -69,7 +72,7 @@ diff are kubectl diff's: 0 nothing differs, 1 something does, 2 failed.`,
 	}
 	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.getCommand(), p.diffCommand(), p.whyCommand(), p.driftCommand(), p.graphCommand(), p.historyCommand(), p.cablingCommand(),
 		p.confirmCommand(), p.pauseCommand(), p.resumeCommand(),
-		p.retryCommand(), p.undoCommand(), p.uiCommand(), optionsCommand())
+		p.retryCommand(), p.undoCommand(), p.uiCommand(), p.reportCommand(), optionsCommand())
 	root.SetOut(p.Out)
 	root.SetErr(p.ErrOut)
 	root.SetIn(p.In)

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/plugin/bundle"
 )
 
 // ran is what a run of the plugin came to.
@@ -34,6 +35,10 @@ func run(t *testing.T, objects []client.Object, input string, args ...string) (r
 	p := newPlugin(genericiooptions.IOStreams{In: strings.NewReader(input), Out: &out, ErrOut: &errOut}, clock.RealClock{})
 	p.connect = func() (client.Client, error) { return api, nil }
 	p.follow = func(context.Context, string) (client.Reader, <-chan struct{}, error) { return api, nil, nil }
+	p.pods = func(_ context.Context, o *bundle.Objects) error {
+		o.Logs = map[string][]byte{"handler-1.handler": []byte("node1 starts\n")}
+		return nil
+	}
 	cmd := p.command()
 	cmd.SetArgs(args)
 	code := p.code(cmd.ExecuteContext(t.Context()))

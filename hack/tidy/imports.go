@@ -70,7 +70,7 @@ var table = []row{
 	},
 	{
 		why:   "what is shown and what is found wrong is pure: the plugin's main package reads, prints and asks",
-		of:    []string{"plugin/view", "plugin/lint"},
+		of:    []string{"plugin/view", "plugin/lint", "plugin/bundle"},
 		only:  append([]string{"handler/desired", "handler/state", "graph", "go.yaml.in/yaml/v3", "github.com/google/cel-go/...", "github.com/aymanbagabas/go-udiff"}, types...),
 		never: impure,
 		pure:  true,

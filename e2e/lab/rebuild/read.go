@@ -43,8 +43,15 @@ type document struct {
 }
 
 // Read reads the reports in a file: YAML or JSON, of this project or of the older
-// one, one or several, or a state as nmstate prints it.
+// one, one or several, a state as nmstate prints it, or an archive of kubectl nmstate
+// report.
 func Read(raw []byte) ([]Report, error) {
+	if isArchive(raw) {
+		var err error
+		if raw, err = states(raw); err != nil {
+			return nil, err
+		}
+	}
 	var all []Report
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), len(raw)+1)
 	for {

@@ -50,8 +50,8 @@ func newFromNNS(w *where) *cobra.Command {
 		Long: `Make a topology of what nodes have reported, to have those nodes in the lab.
 
 FILE has one or more NodeNetworkStates, of this project or of the older one, or a
-state as nmstatectl show prints it, in YAML or JSON; - is standard input. With
-NODE only that one is rebuilt. What of a report is not rebuilt is told on standard
+state as nmstatectl show prints it, in YAML or JSON, or is an archive of kubectl
+nmstate report; - is standard input. With NODE only that one is rebuilt. What of a report is not rebuilt is told on standard
 error, and at the head of the topology.
 
 With --compare nothing is made: what the nodes of the lab report is compared with
