@@ -153,6 +153,9 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Final: true, Message: "reading the desired state: " + oneLine(err)})
 		return 0, nil
 	}
+	// What a person writes may be spelled in any way; from here on it is in one.
+	desired = state.Canonical(desired)
+	a.entry.Desired = desired.JSON()
 	delta, err := a.delta(desired)
 	if err != nil {
 		return 0, err

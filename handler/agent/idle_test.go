@@ -86,3 +86,28 @@ func TestWhichPolicyAChangeIsFor(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatAPersonWritesIsAppliedInOneSpellingAndNotAgainInAnother(t *testing.T) {
+	const canonical = `{"interfaces":[{"link-aggregation":{"mode":"802.3ad","options":{"miimon":100}},"mtu":1400,"name":"bond9","state":"up","type":"bond"}]}`
+	n := newNode(t)
+	n.handler()
+	write := func(generation int64, desired string) {
+		n.edit(func(nns *v1.NodeNetworkState) {
+			nns.Generation, nns.Spec.DesiredState = generation, v1.NewState([]byte(desired))
+		})
+		if got := n.outcome(generation); got.Result != v1.TransactionCommitted {
+			t.Fatalf("%s: %+v", desired, got)
+		}
+	}
+	write(2, `{"interfaces":[{"name":"bond9","type":"bond","state":"up","mtu":"0x578","bond":{"mode":"lacp","options":{"miimon":"0x64"}}}]}`)
+	if got := n.host.told; len(got) != 1 || got[0] != canonical {
+		t.Fatalf("applied: %q, want %s", got, canonical)
+	}
+	if got := string(n.record().Committed.Desired); got != canonical {
+		t.Errorf("committed: %s", got)
+	}
+	write(3, `{"interfaces":[{"name":"bond9","type":"bond","state":"up","mtu":1400,"link-aggregation":{"mode":4,"options":{"miimon":100}}}]}`)
+	if got := n.host.told; len(got) != 1 {
+		t.Errorf("the same in another spelling is applied again: %s", got[1])
+	}
+}
