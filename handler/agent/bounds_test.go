@@ -186,7 +186,7 @@ func TestWhatATransactionAndDriftTellIsWithinBounds(t *testing.T) {
 	}
 	status := &v1.NodeNetworkStateStatus{}
 	for i := range 1500 {
-		a.drift.found = append(a.drift.found, drifted{Difference: state.Difference{Path: fmt.Sprintf("interfaces[eth%d].description", i), Want: long, Got: long}})
+		a.drift.found = append(a.drift.found, drifted{Difference: state.Difference{Path: state.ParsePath(fmt.Sprintf("interfaces[eth%d].description", i)), Want: long, Got: long}})
 	}
 	a.record.Committed = &journal.Committed{}
 	a.tell(&v1.NodeNetworkState{}, status, true)

@@ -89,7 +89,7 @@ func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatu
 	seen := map[string]time.Time{}
 	a.drift.found, a.drift.again = nil, time.Time{}
 	for _, d := range lacks(desired, read) {
-		leaf := leafOf(d.Path, d.Want, d.Got)
+		leaf := leafOf(d.Path.String(), d.Want, d.Got)
 		since, known := a.drift.seen[leaf]
 		if !known {
 			since = now
@@ -114,7 +114,7 @@ func lacks(desired state.State, read reading) []state.Difference {
 	unplugged := profiles.Unplugged(desired, read.state, read.devices)
 	inactive := profiles.Inactive(desired, read.state, read.devices)
 	missing := slices.DeleteFunc(state.Missing(desired, read.state), func(d state.Difference) bool {
-		return unplugged[d.Interface()] || slices.ContainsFunc(inactive, func(i state.Difference) bool { return i.Path == d.Path })
+		return unplugged[d.Path.Interface] || slices.ContainsFunc(inactive, func(i state.Difference) bool { return i.Path == d.Path })
 	})
 	return append(inactive, missing...)
 }
@@ -128,7 +128,7 @@ func (a *Agent) found(d state.Difference, since time.Time) {
 	one := drifted{Difference: d, since: since, correct: true}
 	one.isOwned(a.record.Committed.Sources)
 	if one.correct {
-		past := a.record.Corrections[state.Subject(d.Path)]
+		past := a.record.Corrections[d.Path.Subject().String()]
 		one.due = later(a.Damping.orDefault().due(past, since, a.Backoff, a.Node), a.inbox.calmAt())
 		if a.Clock.Now().Before(one.due) {
 			a.drift.lookAt(one.due)
@@ -140,9 +140,9 @@ func (a *Agent) found(d state.Difference, since time.Time) {
 // isOwned finds whose it is.
 func (o *drifted) isOwned(sources []v1.DesiredSource) {
 	o.ownedBy(sources, o.Difference)
-	if o.policy == "" && strings.HasSuffix(o.Path, ".state") {
+	if o.policy == "" && o.Path.Leaf == "state" {
 		// Nobody has said "up": who says anything else of the interface wants that.
-		o.ownedBy(sources, state.Difference{Path: state.Subject(o.Path)})
+		o.ownedBy(sources, state.Difference{Path: o.Path.Subject()})
 	}
 }
 
@@ -204,11 +204,11 @@ func (a *Agent) tell(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus
 		}
 		if len(status.Drift) < maxDrift {
 			status.Drift = append(status.Drift, v1.Drift{
-				Path: one.Path, Expected: inShort(one.Want), Found: inShort(one.Got), Policy: one.policy, Since: *reported(one.since), Action: action,
+				Path: one.Path.String(), Expected: inShort(one.Want), Found: inShort(one.Got), Policy: one.policy, Since: *reported(one.since), Action: action,
 			})
 		}
 		lines = append(lines, one.String())
-		past := a.record.Corrections[state.Subject(one.Path)]
+		past := a.record.Corrections[one.Path.Subject().String()]
 		if failure := "correcting it failed: " + past.Message; past.Failures > 0 && !slices.Contains(failures, failure) {
 			failures = append(failures, failure)
 		}
@@ -259,7 +259,7 @@ func (d *drift) dueAt(now time.Time) (due map[string]bool, unguarded bool) {
 	of := map[bool]map[string]bool{false: {}, true: {}}
 	for _, one := range d.found {
 		if one.correct && !now.Before(one.due) {
-			of[one.unguarded][state.Subject(one.Path)] = true
+			of[one.unguarded][one.Path.Subject().String()] = true
 		}
 	}
 	if unguarded = len(of[false]) == 0; !unguarded && len(of[true]) > 0 {
@@ -293,7 +293,7 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	}
 	var right, leave []state.Difference
 	for _, one := range a.drift.found {
-		if one.correct && due[state.Subject(one.Path)] {
+		if one.correct && due[one.Path.Subject().String()] {
 			right = append(right, one.Difference)
 		} else if !one.correct {
 			leave = append(leave, one.Difference)
@@ -349,7 +349,7 @@ func (a *Agent) corrected(outcome txn.Outcome) {
 func (a *Agent) firstFound(subject string, fallback time.Time) time.Time {
 	first := fallback
 	for _, one := range a.drift.found {
-		if state.Subject(one.Path) == subject && one.since.Before(first) {
+		if one.Path.Subject().String() == subject && one.since.Before(first) {
 			first = one.since
 		}
 	}

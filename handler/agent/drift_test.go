@@ -335,7 +335,7 @@ func TestWhatAClockAheadHasWrittenAboutDriftIsTakenForNow(t *testing.T) {
 func TestWhatGoesWithoutTheDefaultProbesIsPutRightByItself(t *testing.T) {
 	now := time.Unix(1000, 0)
 	leaf := func(path string, unguarded bool, due time.Duration) drifted {
-		return drifted{Difference: state.Difference{Path: path}, correct: true, unguarded: unguarded, due: now.Add(due)}
+		return drifted{Difference: state.Difference{Path: state.ParsePath(path)}, correct: true, unguarded: unguarded, due: now.Add(due)}
 	}
 	for sentence, c := range map[string]struct {
 		found     []drifted

@@ -97,7 +97,7 @@ func TestThatAnInterfaceIsUpIsOwnedByWhoeverSaysAnythingOfItWhereNobodySaysThat(
 					sources = append(sources, v1.DesiredSource{Source: v1.Source{Policy: policy}, Drift: drift, Paths: []string{path}})
 				}
 			}
-			one := drifted{Difference: state.Difference{Path: up, Want: "up", Got: "down"}, correct: true}
+			one := drifted{Difference: state.Difference{Path: state.ParsePath(up), Want: "up", Got: "down"}, correct: true}
 			one.isOwned(sources)
 			if got := fmt.Sprint(one.policy, one.correct); got != fmt.Sprint(c.policy, c.correct) {
 				t.Errorf("owned by, corrected: %s", got)

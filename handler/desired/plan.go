@@ -119,11 +119,11 @@ func bounded(lines []string) []string {
 
 // difference files one difference under its interface.
 func (p *planner) difference(d state.Difference) {
-	name, leaf := state.InterfaceAt(d.Path)
-	if name == "" {
+	if d.Path.Section != "interfaces" {
 		p.elsewhere(d)
 		return
 	}
+	name, leaf := d.Path.Interface, d.Path.Leaf
 	class, reason := p.classOf(name, leaf, d)
 	p.note(name, class, reason, changeLine(leaf, d.Got, d.Want))
 }
@@ -146,28 +146,19 @@ func (p *planner) note(name string, class v1.Disruption, reason, line string) {
 // elsewhere is a change of routes, rules, name servers and the like. A change
 // of a default route is a risk for what goes over its interface.
 func (p *planner) elsewhere(d state.Difference) {
-	p.other = append(p.other, changeLine(d.Path, d.Got, d.Want))
+	p.other = append(p.other, changeLine(d.Path.String(), d.Got, d.Want))
 	p.worst = worse(p.worst, v1.DisruptionReapply)
-	for _, route := range []string{d.Want, d.Got} {
-		if d.Path != "routes.config" || !leadsEverywhere(route) {
-			continue
-		}
-		p.worst = worse(p.worst, v1.DisruptionConnectivityRisk)
-		if name := deviceOf(route); name != "" {
-			p.note(name, v1.DisruptionConnectivityRisk, "a default route over it changes", "")
-		}
+	if d.Path.Section != "routes" || !leadsEverywhere(d.Want) && !leadsEverywhere(d.Got) {
+		return
+	}
+	p.worst = worse(p.worst, v1.DisruptionConnectivityRisk)
+	if name := d.Path.Interface; name != "" {
+		p.note(name, v1.DisruptionConnectivityRisk, "a default route over it changes", "")
 	}
 }
 
 func leadsEverywhere(route string) bool {
 	return strings.HasPrefix(route, "0.0.0.0/0") || strings.HasPrefix(route, "::/0")
-}
-
-// deviceOf is the interface of a route as Route.String writes it.
-func deviceOf(route string) string {
-	_, rest, _ := strings.Cut(route, " dev ")
-	name, _, _ := strings.Cut(rest, " ")
-	return name
 }
 
 // lostAddresses are those that the interface has and shall not keep: nmstate

@@ -21,10 +21,11 @@ func (p *planner) putBack(older state.State) {
 		if named[path] {
 			continue
 		}
-		name, leaf := state.InterfaceAt(path)
+		at := state.ParsePath(path)
+		name, leaf := at.Interface, at.Leaf
 		switch {
-		case name == "":
-			p.elsewhere(state.Difference{Path: path, Want: asBefore})
+		case at.Section != "interfaces":
+			p.elsewhere(state.Difference{Path: at, Want: asBefore})
 		case !interfaces[branch(path)]:
 			p.note(name, v1.DisruptionAddressLoss, "it "+asBefore, asBefore)
 		default:

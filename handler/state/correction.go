@@ -5,19 +5,6 @@ import (
 	"strings"
 )
 
-// Subject is the thing that a path is about, as far as it is put right
-// together: an interface, the routes, the name servers.
-func Subject(path string) string {
-	if strings.HasPrefix(path, "interfaces[") {
-		if one, _, below := strings.Cut(path, "]."); below {
-			return one + "]"
-		}
-		return path
-	}
-	subject, _, _ := strings.Cut(path, ".")
-	return subject
-}
-
 // Correction is the part of a desired state that has to be applied again so
 // that the differences go: the interfaces they are about with what hangs
 // together with them, the routes and rules, the other sections whole. Leaves in
@@ -27,24 +14,23 @@ func Correction(desired State, differences, others []Difference) State {
 	var names []string
 	routes, rules, sections := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, d := range differences {
-		switch subject := Subject(d.Path); {
-		case strings.HasPrefix(subject, "interfaces["):
-			name, _ := InterfaceAt(subject)
-			names = append(names, name)
-		case subject == "routes":
+		switch d.Path.Section {
+		case "interfaces":
+			names = append(names, d.Path.Interface)
+		case "routes":
 			for _, route := range desired.Routes() {
 				if d.means(route.String(), route.Absent) {
 					routes[spelt(route.tree)] = true
 				}
 			}
-		case subject == "route-rules":
+		case "route-rules":
 			for _, rule := range desired.RouteRules() {
 				if d.means(rule.String(), rule.Absent) {
 					rules[spelt(rule.tree)] = true
 				}
 			}
 		default:
-			sections[subject] = true
+			sections[d.Path.Section] = true
 		}
 	}
 	tree := part(desired, names, routes, rules)
@@ -66,10 +52,10 @@ func Correction(desired State, differences, others []Difference) State {
 // tellBond gives the MTU that a port of a bond has lost to the bond as well, where
 // nobody says which one that is to have: the kernel gives a bond's to its ports.
 func tellBond(tree map[string]any, d Difference) {
-	name, leaf := InterfaceAt(d.Path)
-	if leaf != "mtu" {
+	if d.Path.Section != "interfaces" || d.Path.Leaf != "mtu" {
 		return
 	}
+	name := d.Path.Interface
 	interfaces := objects(tree["interfaces"])
 	for _, bond := range interfaces {
 		one := interfaceOf(bond)
@@ -94,7 +80,7 @@ func (d Difference) means(entry string, absent bool) bool {
 }
 
 func leaveOut(tree map[string]any, d Difference) {
-	section := Subject(d.Path)
+	section := d.Path.Section
 	if section == "routes" || section == "route-rules" {
 		config := object(tree[section])
 		if config == nil || d.Want == "" {
@@ -108,22 +94,20 @@ func leaveOut(tree map[string]any, d Difference) {
 		})
 		return
 	}
+	is := func(item any) bool { return pathOf(interfaceOf(object(item))) == d.Path.Subject() }
 	if d.Want == wholeInterface {
-		tree["interfaces"] = slices.DeleteFunc(list(tree["interfaces"]), func(item any) bool {
-			return interfacePath(interfaceOf(object(item))) == d.Path
-		})
+		tree["interfaces"] = slices.DeleteFunc(list(tree["interfaces"]), is)
 		return
 	}
-	at := tree
-	rest := d.Path
-	if strings.HasPrefix(section, "interfaces[") {
-		i := slices.IndexFunc(objects(tree["interfaces"]), func(one map[string]any) bool { return interfacePath(interfaceOf(one)) == section })
+	at := object(tree[section])
+	if section == "interfaces" {
+		i := slices.IndexFunc(list(tree["interfaces"]), is)
 		if i < 0 {
 			return
 		}
-		at, rest = objects(tree["interfaces"])[i], strings.TrimPrefix(d.Path, section+".")
+		at = object(list(tree["interfaces"])[i])
 	}
-	keys := strings.Split(rest, ".")
+	keys := strings.Split(d.Path.Leaf, ".")
 	for _, key := range keys[:len(keys)-1] {
 		at = object(at[key])
 	}

@@ -19,43 +19,43 @@ func TestCorrection(t *testing.T) {
 		want                string
 	}{
 		"an interface comes with what hangs together with it": {
-			differences: []Difference{{Path: "interfaces[eth1].mtu", Want: "1500", Got: "1400"}},
+			differences: []Difference{{Path: ParsePath("interfaces[eth1].mtu"), Want: "1500", Got: "1400"}},
 			want: `{"interfaces":[{"bridge":{"port":[{"name":"eth1"}]},"mtu":1450,"name":"br1","state":"up","type":"linux-bridge"},` +
 				`{"mtu":1500,"name":"eth1","state":"up","type":"ethernet"}]}`,
 		},
 		"a port's MTU comes with its bond's, of which nobody says anything": {
 			desired:     `{"interfaces":[{"name":"bond0","type":"bond","state":"up","link-aggregation":{"mode":"active-backup","port":["eth1","eth2"]}},{"name":"eth1","type":"ethernet","mtu":1500}]}`,
-			differences: []Difference{{Path: "interfaces[eth1].mtu", Want: "1500", Got: "1320"}},
+			differences: []Difference{{Path: ParsePath("interfaces[eth1].mtu"), Want: "1500", Got: "1320"}},
 			want: `{"interfaces":[{"link-aggregation":{"mode":"active-backup","port":["eth1","eth2"]},"mtu":1500,"name":"bond0","state":"up","type":"bond"},` +
 				`{"mtu":1500,"name":"eth1","type":"ethernet"}]}`,
 		},
 		"a bond keeps the MTU that is said": {
 			desired:     `{"interfaces":[{"name":"bond0","type":"bond","state":"up","mtu":1400,"link-aggregation":{"port":["eth1"]}},{"name":"eth1","type":"ethernet","mtu":1500}]}`,
-			differences: []Difference{{Path: "interfaces[eth1].mtu", Want: "1500", Got: "1400"}},
+			differences: []Difference{{Path: ParsePath("interfaces[eth1].mtu"), Want: "1500", Got: "1400"}},
 			want: `{"interfaces":[{"link-aggregation":{"port":["eth1"]},"mtu":1400,"name":"bond0","state":"up","type":"bond"},` +
 				`{"mtu":1500,"name":"eth1","type":"ethernet"}]}`,
 		},
 		"a route comes alone": {
-			differences: []Difference{{Path: "routes.config", Want: "198.51.100.0/24 dev eth2"}},
+			differences: []Difference{{Path: ParsePath("routes.config"), Want: "198.51.100.0/24 dev eth2"}},
 			want:        `{"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth2"}]}}`,
 		},
 		"another section comes whole": {
-			differences: []Difference{{Path: "dns-resolver.config.server", Want: "192.0.2.53"}},
+			differences: []Difference{{Path: ParsePath("dns-resolver.config.server"), Want: "192.0.2.53"}},
 			want:        `{"dns-resolver":{"config":{"server":["192.0.2.53"]}}}`,
 		},
 		"what is only reported is left out": {
-			differences: []Difference{{Path: "interfaces[eth2].ipv4.address", Want: "192.0.2.9/24"}},
+			differences: []Difference{{Path: ParsePath("interfaces[eth2].ipv4.address"), Want: "192.0.2.9/24"}},
 			others: []Difference{
-				{Path: "interfaces[eth2].mtu", Want: "1400", Got: "1500"}, {Path: "routes.config", Want: "198.51.100.0/24 dev eth2"},
-				{Path: "interfaces[eth1]", Want: wholeInterface},
+				{Path: ParsePath("interfaces[eth2].mtu"), Want: "1400", Got: "1500"}, {Path: ParsePath("routes.config"), Want: "198.51.100.0/24 dev eth2"},
+				{Path: ParsePath("interfaces[eth1]"), Want: wholeInterface},
 			},
 			want: `{"interfaces":[{"ipv4":{"address":[{"ip":"192.0.2.9","prefix-length":24}],"enabled":true},"name":"eth2","state":"up","type":"ethernet"}],` +
 				`"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth2"}]}}`,
 		},
 		"an OVS bridge is put right, and what is only reported of it is left out": {
 			desired:     `{"interfaces":[{"name":"br0","type":"ovs-bridge","state":"up","bridge":{"options":{"fail-mode":"secure","rstp":true},"port":[{"name":"br0"}]}},{"name":"br0","type":"ovs-interface","state":"up"},{"name":"br9","type":"ovs-bridge","state":"up"}]}`,
-			differences: []Difference{{Path: "interfaces[br0 ovs-bridge].bridge.options.rstp", Want: "true", Got: "false"}},
-			others:      []Difference{{Path: "interfaces[br0 ovs-bridge].bridge.options.fail-mode", Want: "secure", Got: "standalone"}},
+			differences: []Difference{{Path: ParsePath("interfaces[br0 ovs-bridge].bridge.options.rstp"), Want: "true", Got: "false"}},
+			others:      []Difference{{Path: ParsePath("interfaces[br0 ovs-bridge].bridge.options.fail-mode"), Want: "secure", Got: "standalone"}},
 			want: `{"interfaces":[{"bridge":{"options":{"rstp":true},"port":[{"name":"br0"}]},"name":"br0","state":"up","type":"ovs-bridge"},` +
 				`{"name":"br0","state":"up","type":"ovs-interface"}]}`,
 		},
@@ -80,7 +80,7 @@ func TestSubject(t *testing.T) {
 		"routes.config":                     "routes",
 		"dns-resolver.config.server":        "dns-resolver",
 	} {
-		if got := Subject(path); got != want {
+		if got := ParsePath(path).Subject().String(); got != want {
 			t.Errorf("subject of %s = %s, want %s", path, got, want)
 		}
 	}

@@ -133,8 +133,8 @@ func (c *checker) twice(path string, s *schema, key string, tree map[string]any)
 }
 
 func joinPath(path, key string) string {
-	if path == "" {
-		return key
+	if path == "" || key == "" {
+		return path + key
 	}
 	return path + "." + key
 }

@@ -16,31 +16,29 @@ func Diff(before, after State) []Difference {
 		return nil
 	}
 	one, other := leaves(inOrder(before)), leaves(inOrder(after))
-	paths := make([]string, 0, len(one))
-	for path := range one {
-		paths = append(paths, path)
-	}
-	for path := range other {
-		if _, both := one[path]; !both {
+	var paths []Path
+	for path, want := range one {
+		if got, has := other[path]; !has || got != want {
 			paths = append(paths, path)
 		}
 	}
-	slices.Sort(paths)
-	var found []Difference
-	gone := map[string]bool{}
-	for _, path := range paths {
-		want, had := one[path]
-		got, has := other[path]
-		if had && has && want == got || !had && takenOver(path, got) {
-			continue
+	for path, got := range other {
+		if _, both := one[path]; !both && !takenOver(path, got) {
+			paths = append(paths, path)
 		}
-		if name, rest, nested := strings.Cut(path, "]."); nested && gone[name+"]"] && rest != "" {
+	}
+	slices.SortFunc(paths, func(a, b Path) int { return strings.Compare(a.String(), b.String()) })
+	var found []Difference
+	gone := map[Path]bool{}
+	for _, path := range paths {
+		want, got := one[path], other[path]
+		if path.Leaf != "" && gone[path.Subject()] {
 			continue // Said already: the whole interface came or went.
 		}
 		if want == wholeInterface || got == wholeInterface {
 			gone[path] = true
 		}
-		found = append(found, Difference{Path: path, Want: maskedText(path, want), Got: maskedText(path, got)})
+		found = append(found, Difference{Path: path, Want: maskedText(path.Leaf, want), Got: maskedText(path.Leaf, got)})
 	}
 	return found
 }
@@ -53,33 +51,30 @@ const wholeEntry = "the entry"
 
 // leaves are the values of a state by their paths. List entries go by their
 // natural key, so that order does not matter where it has no meaning.
-func leaves(s State) map[string]string {
-	found := map[string]string{}
+func leaves(s State) map[Path]string {
+	found := collected{}
 	for _, one := range s.Interfaces() {
 		if one.State == "ignore" {
 			continue
 		}
-		path := "interfaces[" + one.Name + "]"
-		if isUserspace(one.Type) {
-			path = "interfaces[" + one.Name + " " + one.Type + "]"
-		}
+		path := pathOf(one)
 		found[path] = wholeInterface
 		for key, value := range one.tree {
 			if key != "name" {
-				addLeaves(found, path+"."+key, value)
+				found.add(path.below(key), value)
 			}
 		}
 	}
 	routeLeaves(found, s)
 	for key, value := range s.tree {
 		if key != "interfaces" && key != "routes" {
-			addLeaves(found, key, value)
+			found.add(Path{Section: key}, value)
 		}
 	}
 	return found
 }
 
-func routeLeaves(found map[string]string, s State) {
+func routeLeaves(found collected, s State) {
 	ignored, interfaces := map[string]bool{}, map[string]Interface{}
 	for _, one := range s.Interfaces() {
 		ignored[one.Name] = one.State == "ignore"
@@ -91,15 +86,15 @@ func routeLeaves(found map[string]string, s State) {
 		case automaticMetric(interfaces[route.NextHopInterface], route):
 			about := route.Metric / metricSpan * metricSpan
 			route.HasMetric = false
-			found[fmt.Sprintf("routes.config[%s metric about %d]", route, about)] = route.String()
+			found[routeLeaf(route, fmt.Sprintf("config[%s metric about %d]", route, about))] = route.String()
 		default:
-			found["routes.config["+route.String()+"]"] = route.String() + route.details()
+			found[routeLeaf(route, "config["+route.String()+"]")] = route.String() + route.details()
 		}
 	}
 	for _, route := range s.RunningRoutes() {
 		if !ignored[route.NextHopInterface] {
 			route.HasMetric = false
-			found["routes.running["+route.String()+"]"] = route.String()
+			found[routeLeaf(route, "running["+route.String()+"]")] = route.String()
 		}
 	}
 }
@@ -121,35 +116,41 @@ func automaticMetric(one Interface, route Route) bool {
 	return route.HasMetric && route.Metric >= metricSpan && (!said || fixed < 0)
 }
 
-func addLeaves(found map[string]string, path string, value any) {
+func routeLeaf(route Route, leaf string) Path {
+	return Path{Section: "routes", Interface: route.NextHopInterface, Leaf: leaf}
+}
+
+// collected are leaves by their paths.
+type collected map[Path]string
+
+func (c collected) add(path Path, value any) {
 	switch value := value.(type) {
 	case nil:
 	case map[string]any:
 		for key, item := range value {
 			if key != "neighbors" { // They announce themselves again in their own time.
-				addLeaves(found, path+"."+key, item)
+				c.add(path.below(joinPath(path.Leaf, key)), item)
 			}
 		}
 	case []any:
 		for _, item := range value {
-			tree := object(item)
-			if key := naturalKey(tree); key != "" {
-				addLeaves(found, path+"["+entryName(tree, key)+"]", item)
+			if naturalKey(object(item)) != "" {
+				c.add(path.below(path.Leaf+"["+itemKey(item)+"]"), item)
 				continue
 			}
-			addItem(found, path, item)
+			c.addItem(path, item)
 		}
 	default:
-		found[path] = normalText(text(value))
+		c[path] = normalText(text(value))
 	}
 }
 
 // addItem adds an entry of a list without keys: the order of name servers
 // means something, so it stays.
-func addItem(found map[string]string, path string, item any) {
-	if before := found[path]; before != "" {
-		found[path] = before + ", " + normalText(shown(item))
+func (c collected) addItem(path Path, item any) {
+	if before := c[path]; before != "" {
+		c[path] = before + ", " + normalText(shown(item))
 		return
 	}
-	found[path] = normalText(shown(item))
+	c[path] = normalText(shown(item))
 }

@@ -34,7 +34,9 @@ type comparison struct {
 	// controllers are the interfaces that list a name among their ports.
 	controllers map[string][]string
 	all         []Interface
-	found       []Difference
+	// at is the place that is compared; what is added is below it.
+	at    Path
+	found []Difference
 }
 
 func newComparison(current State) *comparison {
@@ -62,8 +64,8 @@ func newComparison(current State) *comparison {
 	return c
 }
 
-func (c *comparison) add(path, want, got string) {
-	c.found = append(c.found, Difference{Path: path, Want: maskedText(path, want), Got: maskedText(path, got)})
+func (c *comparison) add(leaf, want, got string) {
+	c.found = append(c.found, Difference{Path: c.at.below(leaf), Want: maskedText(leaf, want), Got: maskedText(leaf, got)})
 }
 
 // kernelName is the current name of what a document calls name.
@@ -138,7 +140,8 @@ func isVirtual(kind string) bool {
 }
 
 func (c *comparison) inter(want Interface) {
-	path := interfacePath(want)
+	const path = ""
+	c.at = pathOf(want)
 	got, there := c.find(want)
 	switch strings.ToLower(want.State) {
 	case "ignore", "unknown":

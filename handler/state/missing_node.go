@@ -17,7 +17,8 @@ func (c *comparison) resolver(key string, want map[string]any, configured, runni
 	if !said || value == nil {
 		return
 	}
-	path := "dns-resolver.config." + key
+	c.at = Path{Section: "dns-resolver"}
+	path := "config." + key
 	var have []string
 	for _, one := range slices.Concat(configured, running) {
 		have = append(have, normalIP(one))
@@ -36,7 +37,8 @@ func (c *comparison) resolver(key string, want map[string]any, configured, runni
 
 func (c *comparison) hostname(want, got map[string]any) {
 	for _, key := range []string{"config", "running"} {
-		c.value("hostname."+key, key, want[key], got[key])
+		c.at = Path{Section: "hostname"}
+		c.value(key, key, want[key], got[key])
 	}
 }
 
@@ -46,7 +48,8 @@ func (c *comparison) openVSwitch(want, got map[string]any) {
 		have := object(got[section])
 		wanted := object(want[section])
 		for _, key := range sortedKeys(wanted) {
-			path := "ovs-db." + section + "." + key
+			c.at = Path{Section: "ovs-db"}
+			path := section + "." + key
 			switch {
 			case have[key] != nil && isReference(wanted[key]): // Its value is not known here.
 			case wanted[key] == nil && have[key] != nil:
@@ -67,7 +70,8 @@ func (c *comparison) ovn(want, got map[string]any) {
 	}
 	for _, mapping := range objects(want["bridge-mappings"]) {
 		network, bridge := text(mapping["localnet"]), text(mapping["bridge"])
-		path := "ovn.bridge-mappings[" + network + "]"
+		c.at = Path{Section: "ovn"}
+		path := "bridge-mappings[" + network + "]"
 		actual, there := have[network]
 		switch {
 		case text(mapping["state"]) == "absent":

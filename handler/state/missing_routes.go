@@ -32,9 +32,15 @@ func (c *comparison) routes(desired, current State) {
 		case want.Absent:
 			c.absentRoute(want, wanted, configured)
 		case !slices.ContainsFunc(byDestination[want.Destination], want.isMetBy):
-			c.add("routes.config", want.String(), "")
+			c.route(want, want.String(), "")
 		}
 	}
+}
+
+// route adds one that differs.
+func (c *comparison) route(r Route, want, got string) {
+	c.at = Path{Section: "routes", Interface: r.NextHopInterface}
+	c.add("config", want, got)
 }
 
 // absentRoute finds a route that should be gone. A route that desired wants
@@ -47,7 +53,7 @@ func (c *comparison) absentRoute(filter Route, wanted, configured []Route) {
 	}
 	for _, got := range configured {
 		if filter.selects(got) {
-			c.add("routes.config", "", got.String())
+			c.route(got, "", got.String())
 		}
 	}
 }
@@ -128,9 +134,11 @@ func (c *comparison) rules(wanted, current []RouteRule) {
 		there := slices.IndexFunc(have, want.selects)
 		switch {
 		case !want.Absent && there < 0:
-			c.add("route-rules.config", want.String(), "")
+			c.at = Path{Section: "route-rules"}
+			c.add("config", want.String(), "")
 		case want.Absent && there >= 0 && !slices.ContainsFunc(wanted, func(r RouteRule) bool { return !r.Absent && want.selects(r) }):
-			c.add("route-rules.config", "", have[there].String())
+			c.at = Path{Section: "route-rules"}
+			c.add("config", "", have[there].String())
 		}
 	}
 }

@@ -67,27 +67,6 @@ func walked(s State) []walkedLeaf {
 	return w.leaves
 }
 
-// interfacePath names an interface; an OVS bridge may share its name with the
-// interface inside it.
-func interfacePath(one Interface) string { return "interfaces[" + one.key() + "]" }
-
-// InterfaceAt takes a path apart: the name of the interface that it is about, and
-// the place in it, empty for the whole. The name is empty for another path.
-func InterfaceAt(path string) (name, leaf string) {
-	rest, is := strings.CutPrefix(path, "interfaces[")
-	if !is {
-		return "", ""
-	}
-	key, leaf, below := strings.Cut(rest, "].")
-	if !below {
-		key = strings.TrimSuffix(key, "]")
-	}
-	for _, kind := range userspaceTypes() {
-		key = strings.TrimSuffix(key, " "+kind)
-	}
-	return key, leaf
-}
-
 func routePath(r Route) string {
 	if r.Absent {
 		return "routes.config[absent " + r.String() + "]"
@@ -181,10 +160,10 @@ func Owns(paths []string, d Difference) bool {
 
 // places are the paths that the difference's own may stand for.
 func (d Difference) places() []string {
-	places := []string{d.Path}
-	if one, isPort := strings.CutSuffix(d.Path, ".port"); isPort {
+	places := []string{d.Path.String()}
+	if d.Path.Leaf == "port" {
 		for _, place := range portPlaces() {
-			places = append(places, one+"."+place)
+			places = append(places, d.Path.below(place).String())
 		}
 	}
 	return places

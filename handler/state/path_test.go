@@ -49,17 +49,17 @@ func TestOwns(t *testing.T) {
 		d    Difference
 		want bool
 	}{
-		"a whole interface is owned with every leaf":                {"interfaces[eth1]", Difference{Path: "interfaces[eth1].mtu", Want: "1500", Got: "1400"}, true},
-		"an interface is not owned by that of a longer name":        {"interfaces[eth10]", Difference{Path: "interfaces[eth1].mtu", Want: "1500"}, false},
-		"a leaf is owned by its own path":                           {"interfaces[eth1].mtu", Difference{Path: "interfaces[eth1].mtu", Want: "1500"}, true},
-		"another leaf of the interface is not":                      {"interfaces[eth1].mtu", Difference{Path: "interfaces[eth1].ipv4.address", Want: "192.0.2.1/24"}, false},
-		"an address of a list is owned by its entry":                {"interfaces[eth1].ipv4.address[192.0.2.1/24]", Difference{Path: "interfaces[eth1].ipv4.address", Want: "192.0.2.1/24"}, true},
-		"another address of the list is not":                        {"interfaces[eth1].ipv4.address[192.0.2.2/24]", Difference{Path: "interfaces[eth1].ipv4.address", Want: "192.0.2.1/24"}, false},
-		"an address that should not be there is the list's":         {"interfaces[eth1].ipv4.address[192.0.2.2/24]", Difference{Path: "interfaces[eth1].ipv4.address", Got: "192.0.2.1/24"}, true},
-		"a missing port is owned by the entry of the bridge":        {"interfaces[br1].bridge.port[eth1]", Difference{Path: "interfaces[br1].port", Want: "eth1"}, true},
-		"a bond's port in the older spelling is owned too":          {"interfaces[b].link-aggregation.slaves[eth1]", Difference{Path: "interfaces[b].port", Want: "eth1"}, true},
-		"a missing route is owned by the route as it is shown":      {"routes.config[198.51.100.0/24 dev eth1]", Difference{Path: "routes.config", Want: "198.51.100.0/24 dev eth1"}, true},
-		"a route that should have gone is owned by whoever says so": {"routes.config[absent 198.51.100.0/24 dev eth1]", Difference{Path: "routes.config", Got: "198.51.100.0/24 dev eth1"}, true},
+		"a whole interface is owned with every leaf":                {"interfaces[eth1]", Difference{Path: ParsePath("interfaces[eth1].mtu"), Want: "1500", Got: "1400"}, true},
+		"an interface is not owned by that of a longer name":        {"interfaces[eth10]", Difference{Path: ParsePath("interfaces[eth1].mtu"), Want: "1500"}, false},
+		"a leaf is owned by its own path":                           {"interfaces[eth1].mtu", Difference{Path: ParsePath("interfaces[eth1].mtu"), Want: "1500"}, true},
+		"another leaf of the interface is not":                      {"interfaces[eth1].mtu", Difference{Path: ParsePath("interfaces[eth1].ipv4.address"), Want: "192.0.2.1/24"}, false},
+		"an address of a list is owned by its entry":                {"interfaces[eth1].ipv4.address[192.0.2.1/24]", Difference{Path: ParsePath("interfaces[eth1].ipv4.address"), Want: "192.0.2.1/24"}, true},
+		"another address of the list is not":                        {"interfaces[eth1].ipv4.address[192.0.2.2/24]", Difference{Path: ParsePath("interfaces[eth1].ipv4.address"), Want: "192.0.2.1/24"}, false},
+		"an address that should not be there is the list's":         {"interfaces[eth1].ipv4.address[192.0.2.2/24]", Difference{Path: ParsePath("interfaces[eth1].ipv4.address"), Got: "192.0.2.1/24"}, true},
+		"a missing port is owned by the entry of the bridge":        {"interfaces[br1].bridge.port[eth1]", Difference{Path: ParsePath("interfaces[br1].port"), Want: "eth1"}, true},
+		"a bond's port in the older spelling is owned too":          {"interfaces[b].link-aggregation.slaves[eth1]", Difference{Path: ParsePath("interfaces[b].port"), Want: "eth1"}, true},
+		"a missing route is owned by the route as it is shown":      {"routes.config[198.51.100.0/24 dev eth1]", Difference{Path: ParsePath("routes.config"), Want: "198.51.100.0/24 dev eth1"}, true},
+		"a route that should have gone is owned by whoever says so": {"routes.config[absent 198.51.100.0/24 dev eth1]", Difference{Path: ParsePath("routes.config"), Got: "198.51.100.0/24 dev eth1"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Owns([]string{c.path}, c.d); got != c.want {
@@ -112,16 +112,18 @@ func TestWhatDiffersHasAnOwner(t *testing.T) {
 	}
 }
 
-func TestInterfaceAt(t *testing.T) {
-	for path, want := range map[string][2]string{
-		"interfaces[eth1.100].ipv4.address":              {"eth1.100", "ipv4.address"},
-		"interfaces[br1 ovs-bridge].bridge.port[a].vlan": {"br1", "bridge.port[a].vlan"},
-		"interfaces[br1 ovs-bridge]":                     {"br1", ""},
-		"interfaces[Wired connection]":                   {"Wired connection", ""},
-		"routes.config":                                  {},
+func TestAPathIsReadAsItIsWritten(t *testing.T) {
+	for written, want := range map[string]Path{
+		"interfaces[eth1.100].ipv4.address":              {Section: "interfaces", Interface: "eth1.100", Leaf: "ipv4.address"},
+		"interfaces[br1 ovs-bridge].bridge.port[a].vlan": {Section: "interfaces", Interface: "br1", Kind: "ovs-bridge", Leaf: "bridge.port[a].vlan"},
+		"interfaces[br1 ovs-bridge]":                     {Section: "interfaces", Interface: "br1", Kind: "ovs-bridge"},
+		"interfaces[Wired connection]":                   {Section: "interfaces", Interface: "Wired connection"},
+		"routes.config":                                  {Section: "routes", Leaf: "config"},
+		"dns-resolver":                                   {Section: "dns-resolver"},
 	} {
-		if name, leaf := InterfaceAt(path); name != want[0] || leaf != want[1] {
-			t.Errorf("%s is of %q at %q, want %q", path, name, leaf, want)
+		got := ParsePath(written)
+		if got != want || got.String() != written {
+			t.Errorf("%s is %+v and is written %s", written, got, got)
 		}
 	}
 }

@@ -10,11 +10,11 @@ import (
 // rollback it keeps such a NIC, with what a profile that says nothing means.
 // A link-local address is such a thing too: the kernel, or NetworkManager,
 // gives one to each NIC that has IPv6.
-func takenOver(path, got string) bool {
-	name, key, nested := strings.Cut(path, "].")
-	if !nested || !strings.HasPrefix(name, "interfaces[") {
+func takenOver(path Path, got string) bool {
+	if path.Section != "interfaces" || path.Leaf == "" {
 		return false
 	}
+	key := path.Leaf
 	family, rest, _ := strings.Cut(key, ".")
 	if family == string(IPv4) || family == string(IPv6) {
 		key = rest

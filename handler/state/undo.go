@@ -198,8 +198,8 @@ func (u *undoing) differences(one, got Interface) []string {
 	c.inter(one)
 	var paths []string
 	for _, d := range c.found {
-		family, address := strings.CutSuffix(d.Path, ".address")
-		if address && d.Got == "" && !hasOthers(one, got, Family(family[strings.LastIndex(family, ".")+1:])) {
+		family, address := strings.CutSuffix(d.Path.Leaf, ".address")
+		if address && d.Got == "" && !hasOthers(one, got, Family(family)) {
 			continue
 		}
 		paths = append(paths, d.names()...)

@@ -48,7 +48,7 @@ func NodeDiffs(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfiguratio
 		one := NodeDiff{Node: nns.Name, Policy: policy, Why: why, Differences: []Difference{}}
 		missing := state.Missing(desired, current)
 		for _, d := range missing {
-			one.Differences = append(one.Differences, Difference{d.Path, d.Got, d.Want})
+			one.Differences = append(one.Differences, Difference{d.Path.String(), d.Got, d.Want})
 		}
 		has, wants := beside(state.LeavesOf(desired), missing)
 		one.text = udiff.Unified(nns.Name+" reported", label, has, wants)
@@ -99,7 +99,7 @@ func beside(leaves []state.Leaf, missing []state.Difference) (has, wants string)
 	told := map[state.Difference]bool{}
 	tell := func(d state.Difference) {
 		if !told[d] && d.Got != "" {
-			fmt.Fprintln(&left, line(d.Path, d.Got))
+			fmt.Fprintln(&left, line(d.Path.String(), d.Got))
 		}
 		told[d] = true
 	}
@@ -120,7 +120,7 @@ func beside(leaves []state.Leaf, missing []state.Difference) (has, wants string)
 		if !told[d] {
 			tell(d)
 			if d.Want != "" {
-				fmt.Fprintln(&right, line(d.Path, d.Want))
+				fmt.Fprintln(&right, line(d.Path.String(), d.Want))
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func ownersOf(nns *v1.NodeNetworkState) map[string][]string {
 	for _, source := range nns.Spec.Sources {
 		before := ""
 		for _, path := range source.Paths {
-			if name, _ := state.InterfaceAt(path); name != "" && name != before {
+			if name := state.ParsePath(path).Interface; name != "" && name != before {
 				before = name
 				if have := owners[name]; len(have) == 0 || have[len(have)-1] != source.Policy {
 					owners[name] = append(have, source.Policy)

@@ -34,8 +34,8 @@ func Settings(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfiguration
 	}
 	found := []Setting{}
 	for _, leaf := range state.LeavesOf(desired) {
-		of, at := state.InterfaceAt(leaf.Path)
-		if of == name && (key == "" || state.Covers(key, at)) {
+		at := state.ParsePath(leaf.Path)
+		if at.Section == "interfaces" && at.Interface == name && (key == "" || state.Covers(key, at.Leaf)) {
 			found = append(found, settingOf(nns, enactments, leaf))
 		}
 	}
@@ -77,7 +77,7 @@ func settingOf(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfiguratio
 	}
 	for i := range nns.Status.Drift {
 		drift := &nns.Status.Drift[i]
-		if state.Owns([]string{leaf.Path}, state.Difference{Path: drift.Path, Want: drift.Expected, Got: drift.Found}) {
+		if state.Owns([]string{leaf.Path}, state.Difference{Path: state.ParsePath(drift.Path), Want: drift.Expected, Got: drift.Found}) {
 			s.Drift = drift
 		}
 	}
@@ -115,7 +115,7 @@ func SettingTable(settings []Setting, now time.Time) []string {
 		if s.Drift != nil {
 			drift = "found " + cmp.Or(s.Drift.Found, "nothing") + ", " + s.Drift.Action
 		}
-		_, at := state.InterfaceAt(s.Path)
+		at := state.ParsePath(s.Path).Leaf
 		rows = append(rows, []string{cmp.Or(at, "-"), cmp.Or(s.Value, "-"), cmp.Or(strings.Join(s.Policies, ","), "-"), since, drift, s.Undo})
 	}
 	return columns(rows, func(_, _ int, text string) string { return text })

@@ -67,7 +67,7 @@ func titleOf(nns *v1.NodeNetworkState) string {
 		title += "  " + join(t.Phase, t.Policy)
 	}
 	for _, drift := range nns.Status.Drift {
-		if name, _ := state.InterfaceAt(drift.Path); name == "" {
+		if state.ParsePath(drift.Path).Section != "interfaces" {
 			title += fmt.Sprintf("  drift: %s is %s, not %s", drift.Path, cmp.Or(drift.Found, "gone"), cmp.Or(drift.Expected, "there"))
 		}
 	}
@@ -172,9 +172,9 @@ func (t *topology) add(one state.Interface, wrong string) {
 		node.Lines = append(node.Lines, wrong)
 	}
 	for _, drift := range t.nns.Status.Drift {
-		if name, at := state.InterfaceAt(drift.Path); name == one.Name {
+		if at := state.ParsePath(drift.Path); at.Section == "interfaces" && at.Interface == one.Name {
 			node.Tone = graph.Bad
-			node.Lines = append(node.Lines, fmt.Sprintf("drift: %s is %s, not %s", cmp.Or(at, "it"), cmp.Or(drift.Found, "gone"), cmp.Or(drift.Expected, "there")))
+			node.Lines = append(node.Lines, fmt.Sprintf("drift: %s is %s, not %s", cmp.Or(at.Leaf, "it"), cmp.Or(drift.Found, "gone"), cmp.Or(drift.Expected, "there")))
 		}
 	}
 	t.g.Nodes = append(t.g.Nodes, node)

@@ -47,7 +47,7 @@ func (f *Facts) lostHold(e *v1.NodeNetworkConfigurationEnactment, node, policy s
 		return nil
 	}
 	return slices.DeleteFunc(f.letGo(node, parsed(e.Status.DesiredState.Raw)), func(name string) bool {
-		return isTold(f.state(node), state.Difference{Path: "interfaces[" + name + "]"})
+		return isTold(f.state(node), state.Difference{Path: state.Path{Section: "interfaces", Interface: name}})
 	})
 }
 

@@ -97,7 +97,7 @@ func (f *Facts) isAvailable(e *v1.NodeNetworkConfigurationEnactment, node, name 
 // isTold tells whether the node says that it drifted so.
 func isTold(nns *v1.NodeNetworkState, d state.Difference) bool {
 	return slices.ContainsFunc(nns.Status.Drift, func(told v1.Drift) bool {
-		return told.Path == d.Path || state.Subject(told.Path) == state.Subject(d.Path)
+		return told.Path == d.Path.String() || state.ParsePath(told.Path).Subject() == d.Path.Subject()
 	})
 }
 
@@ -116,11 +116,11 @@ func (kept) Observe(f *Facts, e Event) error {
 	desired := parsed(t.Entry.Desired)
 	lacked := map[string]bool{}
 	for _, d := range state.Missing(desired, t.Before) {
-		lacked[d.Path] = true
+		lacked[d.Path.String()] = true
 	}
 	var lost []state.Difference
 	for _, d := range state.Missing(desired, f.Network(e.Node)) {
-		if !lacked[d.Path] && !lacked[state.Subject(d.Path)] {
+		if !lacked[d.Path.String()] && !lacked[d.Path.Subject().String()] {
 			lost = append(lost, d)
 		}
 	}
@@ -192,10 +192,9 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 // that loses its carrier for unavailable.
 func isOfNoCarrier(before state.State) func(state.Difference) bool {
 	return func(d state.Difference) bool {
-		name, rest := state.InterfaceAt(d.Path)
-		one, _ := before.Interface(name)
+		one, _ := before.Interface(d.Path.Interface)
 		base, there := before.Interface(one.BaseInterface())
-		return there && base.State == "down" && strings.HasPrefix(rest, "ip")
+		return there && base.State == "down" && strings.HasPrefix(d.Path.Leaf, "ip")
 	}
 }
 
@@ -208,12 +207,13 @@ func isCommittedAgain(record journal.Record, before, now state.State) func(state
 	committed := parsed(record.Committed.Desired)
 	still := state.Missing(committed, now)
 	again := slices.DeleteFunc(state.Missing(committed, before), func(d state.Difference) bool {
-		return slices.ContainsFunc(still, func(s state.Difference) bool { return s.Path == d.Path })
+		return slices.ContainsFunc(still, func(s state.Difference) bool { return s.Path.String() == d.Path.String() })
 	})
 	return func(d state.Difference) bool {
-		family, enabled := strings.CutSuffix(d.Path, ".enabled") // By its having an address.
+		path := d.Path.String()
+		family, enabled := strings.CutSuffix(path, ".enabled") // By its having an address.
 		return slices.ContainsFunc(again, func(a state.Difference) bool {
-			return state.Covers(a.Path, d.Path) || enabled && d.Got == "true" && a.Path == family+".address"
+			return state.Covers(a.Path.String(), path) || enabled && d.Got == "true" && a.Path.String() == family+".address"
 		})
 	}
 }

@@ -139,7 +139,7 @@ func (f *Facts) isElsewhere(node string, d v1.Drift) bool {
 
 // linkOf is the interface that has drifted, or that of a route that has.
 func linkOf(d v1.Drift) string {
-	if name, _ := state.InterfaceAt(d.Path); name != "" {
+	if name := state.ParsePath(d.Path).Interface; name != "" {
 		return name
 	}
 	_, link, _ := strings.Cut(d.Expected, " dev ")

@@ -433,7 +433,7 @@ func TestWhatStandsOnANICThatIsDownHasNoAddressesForCertain(t *testing.T) {
 		"an interface that was not there yet": {node("down"), "interfaces[eth1.200].ipv4.enabled", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := isOfNoCarrier(c.before)(state.Difference{Path: c.path}); got != c.want {
+			if got := isOfNoCarrier(c.before)(state.Difference{Path: state.ParsePath(c.path)}); got != c.want {
 				t.Errorf("%s: %t", c.path, got)
 			}
 		})

@@ -155,7 +155,7 @@ func (x *execution) differs(other *execution) *Violation {
 		difference := append(state.Diff(was, is), state.Diff(is, was)...)
 		difference = slices.DeleteFunc(difference, func(d state.Difference) bool {
 			// The kernel draws those of what it makes, and servers give addresses by them.
-			return strings.HasSuffix(d.Path, ".mac-address") || isLeased(is, d.Path) || isLeased(was, d.Path) || x.left.stays(n, d)
+			return d.Path.Leaf == "mac-address" || isLeased(is, d.Path) || isLeased(was, d.Path) || x.left.stays(n, d)
 		})
 		if len(difference) > 0 {
 			return &Violation{
@@ -168,10 +168,9 @@ func (x *execution) differs(other *execution) *Violation {
 }
 
 // isLeased tells whether a path is about an address of an interface that has a lease.
-func isLeased(s state.State, path string) bool {
-	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "interfaces["), "]")
-	one, there := s.Interface(name)
-	if !there || !strings.Contains(rest, ".address[") {
+func isLeased(s state.State, path state.Path) bool {
+	one, there := s.Interface(path.Interface)
+	if path.Section != "interfaces" || !there || !strings.Contains(path.Leaf, "address[") {
 		return false
 	}
 	ipv4, _ := one.Tree()["ipv4"].(map[string]any)

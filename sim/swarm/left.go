@@ -1,8 +1,6 @@
 package swarm
 
 import (
-	"strings"
-
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
 	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
@@ -40,10 +38,12 @@ func (l *left) Observe(_ *oracle.Facts, e oracle.Event) error {
 // stays: nothing was there before that it could go back to when no policy names
 // the setting any more.
 func (l *left) stays(n *cluster.Node, d state.Difference) bool {
-	name, setting, _ := strings.Cut(strings.TrimPrefix(d.Path, "interfaces["), "].")
-	name, _, _ = strings.Cut(name, " ") // A name and a type.
+	if d.Path.Section != "interfaces" {
+		return false
+	}
+	name, setting := d.Path.Interface, d.Path.Leaf
 	if bond, is := bondOf(n.Host.Show(), name); is && setting == "mtu" {
-		d.Path = "interfaces[" + bond + "].mtu"
+		d.Path.Interface = bond
 		return l.stays(n, d)
 	}
 	if _, was := l.before[n.Name].Interface(name); was || setting == "" {
