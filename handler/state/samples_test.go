@@ -5,82 +5,6 @@ import (
 	"strconv"
 )
 
-// sample is a document in which one place has a value worth judging.
-type sample struct {
-	place string
-	raw   []byte
-}
-
-// samples are documents for every place of the tables.
-func samples() []sample {
-	var all []sample
-	visit := func(place string, document any) {
-		raw, err := json.Marshal(document)
-		if err != nil {
-			panic(err)
-		}
-		all = append(all, sample{place, raw})
-	}
-	for _, key := range sortedSchemas(vocabulary.state) {
-		if key != "interfaces" {
-			places(vocabulary.state[key], key, func(value any) any { return map[string]any{key: value} }, visit)
-		}
-	}
-	inInterface := func(kind string, sections keys) {
-		for _, key := range sortedSchemas(sections) {
-			places(sections[key], kind+"."+key, func(value any) any {
-				entry := map[string]any{"name": "e", "type": kind}
-				entry[key] = value
-				return map[string]any{"interfaces": []any{entry}}
-			}, visit)
-		}
-	}
-	inInterface("ethernet", vocabulary.base)
-	for _, kind := range sortedNames(vocabulary.types) {
-		inInterface(kind, vocabulary.types[kind])
-	}
-	return all
-}
-
-type visitor func(place string, document any)
-
-// places visits every place at and below one, with values that are right there and
-// values that are not; wrap makes a document of a value.
-func places(s *schema, place string, wrap func(any) any, visit visitor) {
-	if s == nil || s.kind == anything || s.kind == aRefusal {
-		return
-	}
-	for _, value := range append(right(s), wrong()...) {
-		visit(place, wrap(value))
-	}
-	switch s.kind {
-	case aKeyed, aSwitch:
-		whole := smallest(s)
-		for key := range whole {
-			without := copiedObject(whole)
-			delete(without, key)
-			visit(place+" without "+key, wrap(without))
-		}
-		unknown := copiedObject(whole)
-		unknown["no-such-key"] = "1"
-		visit(place+" with an unknown key", wrap(unknown))
-		for _, key := range sortedSchemas(s.keys) {
-			places(s.keys[key], place+"."+key, func(value any) any {
-				with := smallest(s)
-				for _, other := range s.either {
-					delete(with, other)
-				}
-				with[key] = value
-				return wrap(with)
-			}, visit)
-		}
-	case aMap:
-		places(s.item, place+".*", func(value any) any { return wrap(map[string]any{"k": value}) }, visit)
-	case aList:
-		places(s.item, place+"[]", func(value any) any { return wrap([]any{value}) }, visit)
-	}
-}
-
 // smallest is an object with nothing but what it must have.
 func smallest(s *schema) map[string]any {
 	made := map[string]any{}
@@ -132,13 +56,4 @@ func words(s *schema) []any {
 		all = append(all, word)
 	}
 	return all
-}
-
-// wrong are values that are right in few places.
-func wrong() []any {
-	return []any{
-		nil, "", "no such word", "yes", "1", "0x10", "0X10", "0b1", " 1", "-1", "1.5", "300", json.Number("0"), json.Number("-1"), json.Number("1.5"),
-		json.Number("256"), json.Number("65536"), json.Number("4294967296"), json.Number("99999999999999999999"), true, map[string]any{}, []any{},
-		map[string]any{"k": "v"}, []any{"a", nil},
-	}
 }
