@@ -56,9 +56,9 @@ func TestMaskLeavesNoNameAndNoAddress(t *testing.T) {
 	}
 	masked := NewMask([]byte("key"), o).Apply(files)
 	for name, text := range masked {
-		for _, real := range []string{"worker", "example.org", "tor-7", "198.51.100", "2001:db8", "52:54:00", "AA:BB:CC"} {
-			if strings.Contains(name+string(text), real) {
-				t.Errorf("%s has %s:\n%s", name, real, text)
+		for _, known := range []string{"worker", "example.org", "tor-7", "198.51.100", "2001:db8", "52:54:00", "AA:BB:CC"} {
+			if strings.Contains(name+string(text), known) {
+				t.Errorf("%s has %s:\n%s", name, known, text)
 			}
 		}
 	}
