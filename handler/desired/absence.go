@@ -15,15 +15,17 @@ func contradictory(field string, old, addition map[string]any) bool {
 		return false
 	}
 	gone, goes := old["state"] == absent, addition["state"] == absent
-	return gone != goes && (gone && saysMore(addition) || goes && saysMore(old))
-}
-
-// saysMore tells whether an entry says more than which one it is.
-func saysMore(entry map[string]any) bool {
-	for key := range entry {
+	if gone == goes {
+		return false
+	}
+	stays := old
+	if gone {
+		stays = addition
+	}
+	for key := range stays {
 		switch key {
 		case "name", "type", "identifier", "mac-address", "pci-address", "profile-name", "localnet":
-		default:
+		default: // It says more than which entry it is.
 			return true
 		}
 	}
@@ -53,11 +55,7 @@ func (l *keyed) opposite(parent, field string, item any, addition []any) *clash 
 			return nil
 		}
 	}
-	said := func(entry any) any { return objectOf(entry)["state"] }
-	return &clash{path: "state", old: said(l.items[at[0]]), new: said(item)}
-}
-
-func objectOf(entry any) map[string]any {
-	tree, _ := entry.(map[string]any)
-	return tree
+	old, _ := l.items[at[0]].(map[string]any)
+	next, _ := item.(map[string]any)
+	return &clash{path: "state", old: old["state"], new: next["state"]}
 }
