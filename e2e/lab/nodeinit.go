@@ -217,7 +217,7 @@ func poll(ctx context.Context, limit time.Duration, f func() error) error {
 }
 
 func dbusAnswers(ctx context.Context) error {
-	return poll(ctx, 10*time.Second, func() error {
+	return poll(ctx, time.Minute, func() error {
 		var dialer net.Dialer
 		conn, err := dialer.DialContext(ctx, "unix", "/run/dbus/system_bus_socket")
 		if err != nil {
