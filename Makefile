@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench bench-compare demo demo-down kind-parts kind-up kind-down e2e e2e-vm clean
+.PHONY: help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench bench-compare demo demo-down kind-parts kind-up kind-down e2e e2e-vm release clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -87,6 +87,9 @@ e2e: ## Run the end-to-end suite on a kind cluster (FOCUS=REGEXP runs some, KEEP
 
 e2e-vm: ## Run on a full kernel, in QEMU, the scenarios and tutorials that this machine's may lack (bond, VLAN, ...; ALL=1: all scenarios).
 	@NMSTATE_VM=1 TIMEOUT=$(if $(ALL),12h,2h) $(if $(ALL),NMSTATE_ALL_SCENARIOS=1) RUN='VM|OnTheLab|EachTopology|TestSuite' PACKAGES='./e2e/lab ./e2e/scenarios ./e2e/suite' hack/test.sh integration
+
+release: ## Make a release in out/release: VERSION=v1.2.3 (manifests, chart, images, plugin, SBOMs, checksums; uploads nothing).
+	@hack/release.sh
 
 clean: ## Remove bin/ and the results of tests; the cache stays.
 	@rm -rf bin out artifacts

@@ -2,4 +2,8 @@
 // is run in:
 //
 //	go run ./hack/manifests/cmd/manifests
+//
+// or the manifests of a release into a folder:
+//
+//	go run ./hack/manifests/cmd/manifests release FOLDER PREFIX VERSION
 package main

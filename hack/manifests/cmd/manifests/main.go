@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,22 +10,33 @@ import (
 )
 
 func main() {
-	if err := write("."); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "manifests:", err)
 		os.Exit(1)
 	}
 }
 
-func write(root string) error {
-	files, err := manifests.Files(root)
+func run(args []string) error {
+	if len(args) == 0 {
+		files, err := manifests.Files(".")
+		return write(".", files, err)
+	}
+	if len(args) != 4 || args[0] != "release" {
+		return errors.New("usage: manifests [release FOLDER PREFIX VERSION]")
+	}
+	files, err := manifests.Release(".", args[2], args[3])
+	return write(args[1], files, err)
+}
+
+func write(folder string, files map[string][]byte, err error) error {
 	if err != nil {
 		return err
 	}
 	for name, content := range files {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(root, name), content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
 			return err
 		}
 	}
