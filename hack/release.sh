@@ -36,7 +36,7 @@ if [ -z "${TOOLS:-}" ]; then
 	(cd hack/release/tools && CGO_ENABLED=0 go build -trimpath -o "$tools/" github.com/goreleaser/goreleaser/v2 github.com/anchore/syft/cmd/syft)
 	(cd hack/release && CGO_ENABLED=0 go build -trimpath -o "$tools/" helm.sh/helm/v4/cmd/helm)
 fi
-export SYFT=$tools/syft SYFT_CHECK_FOR_APP_UPDATE=false
+export PATH=$tools:$PATH SYFT_CHECK_FOR_APP_UPDATE=false
 
 say "licences"
 go run ./hack/licences >"$files/THIRD_PARTY_LICENSES.txt"
@@ -49,14 +49,14 @@ say "chart"
 cp -RL charts "$out/charts" # The kinds are links.
 sed -i.before "s|^  prefix: .*|  prefix: $prefix|" "$out/charts/kubernetes-nmstate/values.yaml"
 rm "$out/charts/kubernetes-nmstate/values.yaml.before"
-"$tools/helm" lint --quiet "$out/charts/kubernetes-nmstate"
-"$tools/helm" package "$out/charts/kubernetes-nmstate" --version "${version#v}" --app-version "$version" --destination "$files" >&2
+helm lint --quiet "$out/charts/kubernetes-nmstate"
+helm package "$out/charts/kubernetes-nmstate" --version "${version#v}" --app-version "$version" --destination "$files" >&2
 
 if [ "${IMAGES:-yes}" != no ]; then
 	say "images, $architecture"
 	IMAGE_PREFIX=$prefix/ IMAGE_TAG=$version hack/images.sh
 	for name in handler controllers; do
-		"$SYFT" scan "docker-archive:out/images/$name.tar" --quiet --output "spdx-json=$files/$name-$architecture.spdx.json"
+		syft scan "docker-archive:out/images/$name.tar" --quiet --output "spdx-json=$files/$name-$architecture.spdx.json"
 		gzip -9nc "out/images/$name.tar" >"$files/$name-$architecture.tar.gz"
 	done
 fi
@@ -64,7 +64,7 @@ fi
 say "kubectl-nmstate, checksums and changes"
 flags=(--clean --skip=publish,announce,validate)
 [ "$(git describe --tags --exact-match 2>/dev/null || true)" = "$version" ] || flags+=(--snapshot)
-"$tools/goreleaser" release "${flags[@]}"
+goreleaser release "${flags[@]}"
 cp "$out"/plugin/*.tar.gz "$out"/plugin/*.zip "$out"/plugin/*.json "$out/plugin/checksums.txt" "$files/" 2>/dev/null || true
 rm -f "$files/artifacts.json" "$files/config.json" "$files/metadata.json"
 cp "$(find "$out/plugin" -path '*krew*' -name '*.yaml' | head -n 1)" "$files/nmstate-krew.yaml"
