@@ -293,7 +293,7 @@ func TestAVMIsShownFoldersAndFiles(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l := &Lab{dir: "/run/labs/a", opts: Options{Binary: file}, rec: &record{Binds: []string{dir, file}}}
+	l := &Lab{dir: "/run/labs/a", opts: Options{Binary: file}, rec: &record{Binds: []string{dir, file}, Topology: &Topology{}, VM: &vmParts{}}}
 	text := l.vmStart()
 	if out, err := exec.CommandContext(t.Context(), "sh", "-nc", text).CombinedOutput(); err != nil {
 		t.Errorf("%s: %s", text, out)
