@@ -188,7 +188,8 @@ func (f *fleet) renewed(ctx context.Context) bool {
 			files, err := filepath.Glob(filepath.Join(n.DiskPath(folder), "*"))
 			Expect(err).NotTo(HaveOccurred())
 			for _, path := range files {
-				Expect(os.RemoveAll(path)).To(Succeed())
+				// NetworkManager runs, and may just write a file of its own.
+				Eventually(func() error { return os.RemoveAll(path) }).WithContext(ctx).WithTimeout(10 * time.Second).Should(Succeed())
 			}
 		}
 		Expect(n.Reboot(ctx)).To(Succeed())
