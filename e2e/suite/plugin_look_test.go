@@ -55,7 +55,8 @@ var _ = Describe("Looking at nodes with the kubectl plugin", func() {
 		_, err = first.Exec(ctx, "ip", "link", "set", "eth1", "mtu", "1400")
 		Expect(err).NotTo(HaveOccurred())
 		f.awaitDrifted(ctx, first, metav1.ConditionFalse)
-		f.create(ctx, planPolicy("other", "onDelete: Revert", `[{name: eth1, type: ethernet, state: up, mtu: 1300}]`))
+		// All nodes begin: one that waits is aborted by the failures of others.
+		f.create(ctx, planPolicy("other", "onDelete: Revert\n  maxUnavailable: 3", `[{name: eth1, type: ethernet, state: up, mtu: 1300}]`))
 		f.awaitFailing(ctx, first.Name, "other")
 		out, progress, code = f.plugin(ctx, "diff", first.Name)
 		Expect(code).To(Equal(1), progress)
