@@ -173,7 +173,7 @@ func TestNodesThatCannotAnswerKeepNobodyWaiting(t *testing.T) {
 			case test.fresh > 0:
 				in.Installed = in.Now.Add(-test.fresh)
 			}
-			out := Plan(in)
+			out := decided(t, in)
 			if diff := cmp.Diff([][]string{test.grants, test.aborts}, [][]string{out.Grants, out.Aborts}); diff != "" {
 				t.Errorf("grants, aborts (-want +got):\n%s", diff)
 			}
@@ -202,7 +202,7 @@ func TestAPolicyWithALongProbeWindowWaitsLonger(t *testing.T) {
 		{name: "a", approved: generation, notReady: true, changed: 20 * time.Minute}, {name: "b"},
 	})
 	in.Policy.Spec.ProbeTimeoutSeconds = new(int32(1800))
-	if out := Plan(in); len(out.Grants) > 0 || out.RequeueAfter != 20*time.Minute {
+	if out := decided(t, in); len(out.Grants) > 0 || out.RequeueAfter != 20*time.Minute {
 		t.Errorf("granted %q, again in %v; the change may still be on trial", out.Grants, out.RequeueAfter)
 	}
 }

@@ -30,7 +30,7 @@ func TestToolsUnderstandAPolicysStatus(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			policy := v1.NodeNetworkConfigurationPolicy{
 				ObjectMeta: metav1.ObjectMeta{Name: "p", Generation: generation},
-				Status:     Plan(inputOf(intstr.FromString("50%"), c.nodes)).Status,
+				Status:     decided(t, inputOf(intstr.FromString("50%"), c.nodes)).Status,
 			}
 			tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&policy)
 			if err != nil {

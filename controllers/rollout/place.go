@@ -194,7 +194,10 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 	p.readRendering(enactment, generation)
 	p.setAside = desired.SetAside(enactment)
 	p.cause = desired.CauseOf(enactment)
-	p.retries = enactment.Status.Retry != nil && enactment.Status.Retry.After != nil
+	p.retries = triesAgain(enactment.Status)
+	// A node that is out of reach does not know that the policy no longer selects it,
+	// and may begin its next try.
+	p.changing = p.changing || !p.Matches && p.retries && !p.setAside && enactment.Spec.ApprovedGeneration > 0
 	p.matchless = len(policy.Spec.Match) > 0 && len(enactment.Status.MatchedInterfaces) == 0
 	if policy.Spec.Mode == modePlan {
 		p.readPlan(enactment)

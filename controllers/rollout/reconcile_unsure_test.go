@@ -29,7 +29,7 @@ func TestAGrantThatMayBeThereKeepsItsSlot(t *testing.T) {
 	} {
 		in := inputOf(intstr.FromInt32(1), c.nodes)
 		in.Unsure = c.unsure
-		if diff := cmp.Diff(c.want, Plan(in).Grants); diff != "" {
+		if diff := cmp.Diff(c.want, decided(t, in).Grants); diff != "" {
 			t.Errorf("%s: grants differ (-want +got):\n%s", sentence, diff)
 		}
 	}
@@ -65,7 +65,7 @@ func TestAGrantWhoseReplyWasLostIsNotGivenToAnotherNode(t *testing.T) {
 	for i := range in.Nodes {
 		in.Nodes[i].Ready = in.Nodes[i].Name != "a"
 	}
-	if got := Plan(in).Grants; len(got) > 0 {
+	if got := decided(t, in).Grants; len(got) > 0 {
 		t.Errorf("granted to %v beside a, and one slot is there", got)
 	}
 	s.clock.Step(unsureFor + time.Second)

@@ -92,8 +92,11 @@ func readOnly(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkC
 	if c := status.Committed; c != nil {
 		kept.Committed = &v1.CommittedPolicy{Generation: c.Generation, Hash: c.Hash, Since: c.Since}
 	}
-	if status.Retry != nil {
-		kept.Retry = &v1.EnactmentRetry{}
+	if retry := status.Retry; retry != nil {
+		kept.Retry = &v1.EnactmentRetry{After: retry.After}
+	}
+	if len(status.MatchedInterfaces) > 0 {
+		kept.MatchedInterfaces = []string{status.MatchedInterfaces[0]} // That there are any.
 	}
 	if p := status.Plan; p != nil {
 		kept.Plan = &v1.EnactmentPlan{Hash: p.Hash, Disruption: p.Disruption}
@@ -188,7 +191,8 @@ func enactmentChanges() predicate.Predicate {
 			return true
 		}
 		then, now := readOnly(before.Status), readOnly(after.Status)
-		if !equality.Semantic.DeepEqual(then.Committed, now.Committed) || !equality.Semantic.DeepEqual(then.Plan, now.Plan) {
+		if !equality.Semantic.DeepEqual(then.Committed, now.Committed) || !equality.Semantic.DeepEqual(then.Plan, now.Plan) ||
+			(then.MatchedInterfaces == nil) != (now.MatchedInterfaces == nil) || triesAgain(then) != triesAgain(now) {
 			return true
 		}
 		for _, conditionType := range []v1.ConditionType{
@@ -200,6 +204,11 @@ func enactmentChanges() predicate.Predicate {
 		}
 		return false
 	}}
+}
+
+// triesAgain tells whether the node has a next try before it.
+func triesAgain(status v1.NodeNetworkConfigurationEnactmentStatus) bool {
+	return status.Retry != nil && status.Retry.After != nil
 }
 
 // sameSpec compares what a plan writes. The node's Secrets are no part of it.

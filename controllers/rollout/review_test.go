@@ -73,7 +73,7 @@ func TestModePlanCollectsPlansAndGrantsNothing(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			in := inputOf(intstr.FromInt32(1), test.nodes)
 			in.Policy.Spec.Mode = modePlan
-			out := Plan(in)
+			out := decided(t, in)
 			if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) > 0 {
 				t.Errorf("grants %q, aborts %q, unaborts %q", out.Grants, out.Aborts, out.Unaborts)
 			}
@@ -96,12 +96,12 @@ func TestModePlanCollectsPlansAndGrantsNothing(t *testing.T) {
 func TestAPlanThatIsNewIsWritten(t *testing.T) {
 	in := inputOf(intstr.FromInt32(1), []on{planOf("a", "x", v1.DisruptionNone)})
 	in.Policy.Spec.Mode = modePlan
-	in.Policy.Status = Plan(in).Status
-	if out := Plan(in); out.StatusChanged {
+	in.Policy.Status = decided(t, in).Status
+	if out := decided(t, in); out.StatusChanged {
 		t.Errorf("nothing is new, yet: %q", out.Notes)
 	}
 	in.Enactments[0] = planOf("a", "y", v1.DisruptionNone).enactment()
-	if out := Plan(in); !out.StatusChanged || out.StatusUrgent {
+	if out := decided(t, in); !out.StatusChanged || out.StatusUrgent {
 		t.Errorf("changed %v, urgent %v", out.StatusChanged, out.StatusUrgent)
 	}
 }
@@ -113,7 +113,7 @@ func TestAStatusListsAHundredPlans(t *testing.T) {
 	}
 	in := inputOf(intstr.FromInt32(1), nodes)
 	in.Policy.Spec.Mode = modePlan
-	if plans := Plan(in).Status.Plans; len(plans) != 100 || plans[99].Hash != "099" {
+	if plans := decided(t, in).Status.Plans; len(plans) != 100 || plans[99].Hash != "099" {
 		t.Errorf("%d plans", len(plans))
 	}
 }

@@ -47,7 +47,7 @@ func TestTheStatusTellsWhoHoldsSlots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := inputOf(tc.limit, tc.nodes)
 			in.Policy.Spec.Mode = tc.mode
-			out := Plan(in)
+			out := decided(t, in)
 			if diff := cmp.Diff(tc.want, out.Status.Slots); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -55,7 +55,7 @@ func TestTheStatusTellsWhoHoldsSlots(t *testing.T) {
 				t.Errorf("what scripts for the older project read (-want +got):\n%s", diff)
 			}
 			in.Policy.Status = out.Status
-			if again := Plan(in); again.StatusChanged && len(out.Grants) == 0 {
+			if again := decided(t, in); again.StatusChanged && len(out.Grants) == 0 {
 				t.Error("nothing changed, and the status is written again")
 			}
 		})
@@ -89,7 +89,7 @@ func TestOfManyHoldersTheFirstAreNamed(t *testing.T) {
 	for i := range 150 {
 		nodes = append(nodes, on{name: fmt.Sprintf("n%03d", i)})
 	}
-	slots := Plan(inputOf(intstr.FromString("100%"), nodes)).Status.Slots
+	slots := decided(t, inputOf(intstr.FromString("100%"), nodes)).Status.Slots
 	if slots.Taken != 150 || slots.Limit != 150 || len(slots.Holders) != maxHolders || slots.Holders[0] != "n000" {
 		t.Errorf("%d of %d taken, %d named", slots.Taken, slots.Limit, len(slots.Holders))
 	}

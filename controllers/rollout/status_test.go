@@ -137,7 +137,7 @@ func TestPlanTellsTheStatus(t *testing.T) {
 			if test.limit != "" {
 				limit = intstr.FromString(test.limit)
 			}
-			out := Plan(inputOf(limit, test.nodes))
+			out := decided(t, inputOf(limit, test.nodes))
 			if diff := cmp.Diff(test.want, render(out.Status)); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
@@ -154,7 +154,7 @@ func TestPlanTellsTheStatus(t *testing.T) {
 func TestAPolicyThatCannotSelectNodesIsRefusedWithTheReason(t *testing.T) {
 	in := inputOf(intstr.FromString("50%"), nil)
 	in.Refused = "spec.affinity.nodeAffinity: " + strings.Repeat("é", 1000)
-	out := Plan(in)
+	out := decided(t, in)
 	message := out.Status.Conditions[0].Message
 	if len(message) > 1024 || !strings.HasPrefix(message, "spec.affinity") || !strings.HasSuffix(message, "é...") {
 		t.Errorf("message of %d bytes: %q", len(message), message)
@@ -163,7 +163,7 @@ func TestAPolicyThatCannotSelectNodesIsRefusedWithTheReason(t *testing.T) {
 		t.Errorf("warning: %+v", out.Warning)
 	}
 	in.Policy.Status = out.Status
-	if again := Plan(in); again.StatusChanged || again.Warning != (Warning{}) {
+	if again := decided(t, in); again.StatusChanged || again.Warning != (Warning{}) {
 		t.Errorf("it is said again: %+v", again)
 	}
 }
@@ -171,16 +171,16 @@ func TestAPolicyThatCannotSelectNodesIsRefusedWithTheReason(t *testing.T) {
 func TestTimesOfConditionsMoveOnlyWithWhatTheyAreAbout(t *testing.T) {
 	in := inputOf(intstr.FromInt32(1), []on{{name: "a"}, {name: "b"}})
 	begin := in.Now
-	in.Policy.Status = Plan(in).Status
+	in.Policy.Status = decided(t, in).Status
 
 	in.Now = metav1.NewTime(begin.Add(time.Minute))
-	out := Plan(in)
+	out := decided(t, in)
 	if out.StatusChanged || out.StatusUrgent || !cmp.Equal(out.Status, in.Policy.Status) {
 		t.Fatalf("nothing happened, yet the status moves: %s", cmp.Diff(in.Policy.Status, out.Status))
 	}
 
 	in.Enactments[0] = on{name: "a", approved: generation, reported: generation, shows: showing(v1.EnactmentAvailable)}.enactment()
-	out = Plan(in)
+	out = decided(t, in)
 	if !out.StatusChanged || out.StatusUrgent {
 		t.Fatalf("only numbers moved: changed %v, urgent %v", out.StatusChanged, out.StatusUrgent)
 	}
@@ -191,7 +191,7 @@ func TestTimesOfConditionsMoveOnlyWithWhatTheyAreAbout(t *testing.T) {
 	in.Policy.Status = out.Status
 	in.Enactments[1] = on{name: "b", approved: generation, reported: generation, shows: showing(v1.EnactmentAvailable)}.enactment()
 	in.Now = metav1.NewTime(begin.Add(2 * time.Minute))
-	out = Plan(in)
+	out = decided(t, in)
 	if !out.StatusUrgent {
 		t.Error("Available turned True, and nobody is told at once")
 	}

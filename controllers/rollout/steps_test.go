@@ -211,7 +211,7 @@ func TestPlanGoesStepByStep(t *testing.T) {
 			}
 			in := inputOf(intstr.FromInt32(test.limit), test.nodes)
 			in.Now, in.Policy.Spec.Rollout = noon, test.rollout
-			out := Plan(in)
+			out := decided(t, in)
 			var grants []string
 			for _, name := range out.Grants {
 				if hash := out.Hashes[name]; hash != "" {
@@ -241,7 +241,7 @@ func TestAPausedPolicySaysSoInItsConditions(t *testing.T) {
 		"Progressing=True ConfigurationProgressing: " + message, "Ignored=False ConfigurationProgressing",
 		"Reconciling=True RolloutPaused: " + message,
 	}
-	if diff := cmp.Diff(want, render(Plan(in).Status)); diff != "" {
+	if diff := cmp.Diff(want, render(decided(t, in).Status)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -249,9 +249,9 @@ func TestAPausedPolicySaysSoInItsConditions(t *testing.T) {
 // A transition of one of our conditions to False takes it away, which is news.
 func TestAConditionThatIsNoLongerTrueGoes(t *testing.T) {
 	in := inputOf(intstr.FromInt32(1), []on{begunOn("a")})
-	in.Policy.Status = Plan(in).Status
+	in.Policy.Status = decided(t, in).Status
 	in.Enactments[0] = configured("a", 0).enactment()
-	out := Plan(in)
+	out := decided(t, in)
 	if find(out.Status.Conditions, v1.Reconciling) != nil || !out.StatusUrgent {
 		t.Errorf("urgent %v: %q", out.StatusUrgent, render(out.Status))
 	}

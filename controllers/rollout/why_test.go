@@ -86,7 +86,7 @@ func TestAPolicySaysWhy(t *testing.T) {
 					}
 				}
 			}
-			if diff := cmp.Diff(c.want, whyOf(Plan(in).Status), cmp.AllowUnexported(why{})); diff != "" {
+			if diff := cmp.Diff(c.want, whyOf(decided(t, in).Status), cmp.AllowUnexported(why{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -96,7 +96,7 @@ func TestAPolicySaysWhy(t *testing.T) {
 func TestWhoIsAbortedIsToldWhoFailed(t *testing.T) {
 	in := inputOf(intstr.FromInt32(1), []on{{name: "a"}, {name: "b"}})
 	in.Enactments[0] = failsOn("a", "a probe was lost", nil)
-	if out := Plan(in); !cmp.Equal(out.Aborts, []string{"b"}) || out.AbortedCause != "a: a probe was lost" {
+	if out := decided(t, in); !cmp.Equal(out.Aborts, []string{"b"}) || out.AbortedCause != "a: a probe was lost" {
 		t.Errorf("aborted %v for %q", out.Aborts, out.AbortedCause)
 	}
 }
@@ -105,21 +105,24 @@ func TestAPolicyThatAsksNothingSaysSo(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		desired string
 		match   []v1.InterfaceRule
+		matched []string
 		want    string
 	}{
-		"no desired state":                      {"", nil, "1/1 nodes successfully configured, and the policy asks nothing of them: spec.desiredState is empty"},
-		"a desired state of empty lists":        {`{"interfaces": [], "routes": {}}`, nil, "1/1 nodes successfully configured, and the policy asks nothing of them: spec.desiredState is empty"},
-		"a match that finds nothing":            {`{"interfaces":[{"type":"ethernet"}]}`, []v1.InterfaceRule{{}}, "1/1 nodes successfully configured, 1 of them without an interface that spec.match selects"},
-		"a desired state with something in it":  {`{"interfaces":[{"name":"eth1"}]}`, nil, "1/1 nodes successfully configured"},
-		"a desired state that cannot be parsed": {`[]`, nil, "1/1 nodes successfully configured"},
+		"no desired state":                      {"", nil, nil, "1/1 nodes successfully configured, and the policy asks nothing of them: spec.desiredState is empty"},
+		"a desired state of empty lists":        {`{"interfaces": [], "routes": {}}`, nil, nil, "1/1 nodes successfully configured, and the policy asks nothing of them: spec.desiredState is empty"},
+		"a match that finds nothing":            {`{"interfaces":[{"type":"ethernet"}]}`, []v1.InterfaceRule{{}}, nil, "1/1 nodes successfully configured, 1 of them without an interface that spec.match selects"},
+		"a match that finds two":                {`{"interfaces":[{"type":"ethernet"}]}`, []v1.InterfaceRule{{}}, []string{"eth1", "eth2"}, "1/1 nodes successfully configured"},
+		"a desired state with something in it":  {`{"interfaces":[{"name":"eth1"}]}`, nil, nil, "1/1 nodes successfully configured"},
+		"a desired state that cannot be parsed": {`[]`, nil, nil, "1/1 nodes successfully configured"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			in := inputOf(intstr.FromInt32(1), []on{{name: "a", approved: generation, reported: generation, shows: showing(v1.EnactmentAvailable)}})
+			in.Enactments[0].Status.MatchedInterfaces = c.matched
 			in.Policy.Spec.DesiredState, in.Policy.Spec.Match = v1.State{}, c.match
 			if c.desired != "" {
 				in.Policy.Spec.DesiredState = v1.NewState([]byte(c.desired))
 			}
-			if got := find(Plan(in).Status.Conditions, v1.PolicyAvailable).Message; got != c.want {
+			if got := find(decided(t, in).Status.Conditions, v1.PolicyAvailable).Message; got != c.want {
 				t.Errorf("it says %q, want %q", got, c.want)
 			}
 		})
