@@ -187,7 +187,7 @@ func enactmentChanges() predicate.Predicate {
 		after, okAfter := e.ObjectNew.(*v1.NodeNetworkConfigurationEnactment)
 		if !okBefore || !okAfter || before.UID != after.UID || !sameSpec(before.Spec, after.Spec) ||
 			before.Status.PolicyGeneration != after.Status.PolicyGeneration || before.Status.Hash != after.Status.Hash ||
-			desired.SetAside(before) != desired.SetAside(after) {
+			desired.SetAside(before) != desired.SetAside(after) || desired.CauseOf(before) != desired.CauseOf(after) {
 			return true
 		}
 		then, now := readOnly(before.Status), readOnly(after.Status)

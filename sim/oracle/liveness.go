@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,7 +100,8 @@ func (f *Facts) pendingBut(some func(node string) bool) []string {
 // isHeld tells whether drift is told and damped that no correction can end: somebody
 // gave a NIC that has drifted to a bridge or bond which the desired state does not
 // name, so NetworkManager leaves it alone, and so does the handler (docs/drift.md); or
-// another node has the address, so that no kernel takes it.
+// somebody lowered the MTU of a VLAN's base interface, of which the desired state says
+// none, so that no kernel gives the VLAN a higher one; or another node has the address.
 func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 	wanted, err := state.Parse(nns.Spec.DesiredState.Raw)
 	if err != nil {
@@ -117,9 +119,24 @@ func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 		nic, _ := f.Network(node).Interface(linkOf(d))
 		controller, _ := nic.Controller()
 		_, named := wanted.Interface(controller)
-		held = held || controller != "" && !named
+		held = held || controller != "" && !named || f.isAboveItsBase(node, wanted, nic, d)
 	}
 	return held
+}
+
+// isAboveItsBase tells of a VLAN that wants a higher MTU than its base interface has.
+func (f *Facts) isAboveItsBase(node string, wanted state.State, vlan state.Interface, d v1.Drift) bool {
+	if !strings.HasSuffix(d.Path, ".mtu") || vlan.BaseInterface() == "" {
+		return false
+	}
+	base, _ := f.Network(node).Interface(vlan.BaseInterface())
+	named, _ := wanted.Interface(vlan.BaseInterface())
+	if _, said := named.MTU(); said {
+		return false // The handler puts that back, and then the VLAN's.
+	}
+	has, _ := base.MTU()
+	expected, err := strconv.ParseInt(d.Expected, 10, 64)
+	return err == nil && has < expected
 }
 
 // isElsewhere tells of an address that has drifted since another node has it.

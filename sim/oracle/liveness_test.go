@@ -100,6 +100,13 @@ func TestLiveness(t *testing.T) {
 		s.store(nns)
 		s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","controller":"` + controller + `"}]}`
 	}
+	lowered := func(s *stage, action, eth1 string) {
+		told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
+		nns := s.nns("n1", true, `{"interfaces":[{"name":"eth1"`+eth1+`},{"name":"eth1.100","type":"vlan","mtu":1400,"vlan":{"base-iface":"eth1","id":100}}]}`, 2)
+		nns.Status.Drift = []v1.Drift{{Path: "interfaces[eth1.100].mtu", Expected: "1400", Found: "1300", Action: action}}
+		s.store(nns)
+		s.hosts["n1"].network = `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","mtu":1300},{"name":"eth1.100","type":"vlan","state":"up","mtu":1300,"vlan":{"base-iface":"eth1","id":100}}]}`
+	}
 	bare := func(s *stage, counted int32) {
 		s.hosts["n1"].bare = true
 		s.store(s.nns("n2", true, wanted, 2))
@@ -147,6 +154,9 @@ func TestLiveness(t *testing.T) {
 				{Path: "routes.config", Expected: "203.0.113.0/24 via 198.51.100.1 dev eth1 metric 5", Action: "Damped"},
 			}
 		}},
+		"a VLAN's MTU drifted, since somebody lowered its NIC's":                 {play: func(s *stage) { lowered(s, "Damped", "") }},
+		"a VLAN's MTU drifted, and is corrected":                                 {want: "drift of interfaces[eth1.100]", play: func(s *stage) { lowered(s, "Correcting", "") }},
+		"a VLAN's MTU drifted, and its NIC's is the policy's as well":            {want: "drift of interfaces[eth1.100]", play: func(s *stage) { lowered(s, "Damped", `,"mtu":1500`) }},
 		"it is in somebody's bridge, and corrected":                              {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Correcting", "br9") }},
 		"it is in a bridge that the desired state names, which it should not be": {want: "drift of interfaces[eth1]", play: func(s *stage) { drifted(s, "Damped", "br1") }},
 		"the policy has left the node": {want: "does not select", play: func(s *stage) {
