@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench bench-compare demo demo-down kind-parts kind-up kind-down e2e e2e-vm release clean
+.PHONY: golden help deps build libnmstate control-plane noderoot vmroot images generate verify lint test test-unit test-integration sim sim-long bench bench-compare demo demo-down kind-parts kind-up kind-down e2e e2e-vm release clean
 
 help: ## Print this list.
 	@echo "make TARGET, where TARGET is one of"
@@ -37,6 +37,9 @@ images: ## Build the images of handler and controllers, in docker or podman wher
 
 generate: ## Generate deep copies, deploy/crds, nmstate's tables and what follows from deploy/.
 	@hack/generate.sh
+
+golden: ## Write the files anew that tests compare with: read git diff then, which says what a change does.
+	@hack/golden.sh
 
 verify: ## Check that generated code, formatting, go vet, go.mod and Cargo.lock are in order.
 	@hack/verify.sh

@@ -3,20 +3,16 @@ package graph
 import (
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 )
-
-var update = flag.Bool("update", false, "write what is drawn into testdata")
 
 // node is a node with its ID as its name.
 func node(kind Kind, id string, lines ...string) Node {
@@ -77,7 +73,7 @@ func samples() map[string]Graph {
 }
 
 // TestDrawings draws the samples, in testdata. To see what a change does to them:
-// go test ./graph -update, git diff, and look at the SVGs.
+// make golden, git diff, and look at the SVGs.
 func TestDrawings(t *testing.T) {
 	for name, g := range samples() {
 		for ending, draw := range map[string]func(Graph) (string, error){
@@ -88,19 +84,7 @@ func TestDrawings(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				file := filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+"."+ending)
-				if *update {
-					if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got); diff != "" {
-					t.Errorf("-want +got:\n%s", diff)
-				}
+				golden.Assert(t, got, strings.ReplaceAll(name, " ", "-")+"."+ending)
 				if again, _ := draw(g); again != got {
 					t.Error("drawn twice it is not the same")
 				}

@@ -1,24 +1,19 @@
 package rollout
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
-var update = flag.Bool("update", false, "write testdata/*.golden anew")
-
 // Every transcript in testdata tells a rollout step by step: read it like a
-// log. To see what a change of Plan does to it: go test -update, git diff.
+// log. To see what a change of Plan does to it: make golden, git diff.
 func TestTranscripts(t *testing.T) {
 	three := []string{"node1", "node2", "node3"}
 	turns := func(w *world, nodes ...string) {
@@ -121,7 +116,7 @@ func TestTranscripts(t *testing.T) {
 			w := newWorld("50%", three...)
 			w.say("the policy is created: generation 1, maxUnavailable 50%%; 3 nodes match")
 			play(w)
-			compareGolden(t, name, w.log.String())
+			golden.Assert(t, w.log.String(), name+".golden")
 		})
 	}
 }
@@ -357,22 +352,5 @@ func withoutAnswer(turns func(*world, ...string)) map[string]func(*world) {
 			turns(w, last, last)
 			w.plan()
 		},
-	}
-}
-
-func compareGolden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(fmt.Errorf("%w; write it with: go test ./controllers/rollout -update", err))
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("differs from %s (-want +got), see -update:\n%s", path, diff)
 	}
 }

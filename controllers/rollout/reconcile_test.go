@@ -337,7 +337,7 @@ func TestOnlyChangesThatAPlanDependsOnCauseOne(t *testing.T) {
 		"an enactment's message does not": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
 			e.Status.Conditions[0].Message = "still"
 		}), false},
-		"the cause of a failure does": {new(failsOn("a", "a probe was lost", nil)), new(failsOn("a", "policy p conflicts with policy q", nil)), true},
+		"the cause of a failure does":        {new(failsOn("a", "a probe was lost", nil)), new(failsOn("a", "policy p conflicts with policy q", nil)), true},
 		"the number of the attempt does not": {new(failsOn("a", "a probe was lost Retrying 1/5", nil)), new(failsOn("a", "a probe was lost Retrying 2/5", nil)), false},
 		"an enactment's condition does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
 			e.Status.Conditions[0].Type = v1.EnactmentAvailable

@@ -1,13 +1,12 @@
 package lab
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 
 	"github.com/nmstate/kubernetes-nmstate/graph"
 )
@@ -276,8 +275,6 @@ func TestAGraphShowsSwitchesAndWhatIsOnANode(t *testing.T) {
 	}
 }
 
-var updatePictures = flag.Bool("update-pictures", false, "draw the pictures of the documentation anew")
-
 // The pictures of the tutorials are what lab graph --svg draws.
 func TestThePicturesOfTheTutorialsAreDrawnFromTheirTopologies(t *testing.T) {
 	labs, err := filepath.Glob("../../docs/examples/tutorial-*-lab.yaml")
@@ -297,15 +294,7 @@ func TestThePicturesOfTheTutorialsAreDrawnFromTheirTopologies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		picture := "../../docs/pictures/" + name + ".svg"
-		if *updatePictures {
-			if err := os.WriteFile(picture, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := os.ReadFile(picture); string(got) != want {
-			t.Errorf("%s is not what %s looks like (%v): go test ./e2e/lab -run Pictures -update-pictures", picture, file, err)
-		}
+		golden.Assert(t, want, "../../../docs/pictures/"+name+".svg", "it is not what %s looks like", file)
 	}
 }
 

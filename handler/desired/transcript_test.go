@@ -1,7 +1,6 @@
 package desired
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,13 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
 
 // TestTranscripts plays testdata/*.txt: commands, then "----" and what was
 // decided. Commands are those of world.command below.
@@ -30,16 +27,7 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := play(t, string(raw))
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(raw), got); diff != "" {
-				t.Errorf("%s", diff)
-			}
+			golden.Assert(t, play(t, string(raw)), filepath.Base(file))
 		})
 	}
 }

@@ -2,22 +2,17 @@ package state
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"text/template"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write deploy/admission/mistakes.yaml anew")
 
 // TestTheAdmissionPolicyKnowsTheSame: what the API server warns of is what the tables
 // here do not know.
 func TestTheAdmissionPolicyKnowsTheSame(t *testing.T) {
-	const file = "../../deploy/admission/mistakes.yaml"
 	made := template.Must(template.ParseFiles("testdata/admission.yaml.tmpl"))
 	var sections, largest, short []string
 	for _, kind := range sortedNames(vocabulary.types) {
@@ -36,19 +31,7 @@ func TestTheAdmissionPolicyKnowsTheSame(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if *rewrite {
-		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	there, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(out.String(), string(there)); diff != "" {
-		t.Errorf("%s is not up to date (go test ./handler/state -run Admission -rewrite):\n%s", file, diff)
-	}
+	golden.Assert(t, out.String(), "../../../deploy/admission/mistakes.yaml")
 }
 
 func quoted(known keys) string {

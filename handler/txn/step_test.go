@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
 // A transcript is a list of events, each followed by an indented line that
 // says where the transaction stands then and what is to be done.
@@ -29,16 +26,7 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := replay(t, string(raw))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(raw), got); diff != "" {
-				t.Errorf("transcript differs (-file +now):\n%s", diff)
-			}
+			golden.Assert(t, replay(t, string(raw)), filepath.Base(file))
 		})
 	}
 }

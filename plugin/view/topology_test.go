@@ -2,12 +2,10 @@ package view
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -57,7 +55,7 @@ routes:
   - {destination: 0.0.0.0/0, next-hop-interface: bond0.100, next-hop-address: 192.0.2.1, table-id: 254}
 `
 
-// TestTopology draws nodes, in testdata: go test ./plugin/view -update, git diff.
+// TestTopology draws nodes, in testdata: make golden, git diff.
 func TestTopology(t *testing.T) {
 	pods := "interfaces:\n- {name: cni0, type: linux-bridge, state: up}\n- {name: eth0, type: veth, state: up, controller: cni0}\n"
 	for i := range 5 {
@@ -101,19 +99,7 @@ interfaces:
 			if err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", "topology", strings.ReplaceAll(name, " ", "-")+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			golden.Assert(t, got, "topology/"+strings.ReplaceAll(name, " ", "-")+".txt")
 		})
 	}
 }

@@ -1,20 +1,16 @@
 package view
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
-
-var update = flag.Bool("update", false, "write testdata/*.golden anew")
 
 func now() time.Time { return time.Date(2026, 11, 24, 12, 0, 30, 0, time.UTC) }
 
@@ -51,7 +47,7 @@ func objectsOf(enactments ...v1.NodeNetworkConfigurationEnactment) Objects {
 }
 
 // TestTree tells what a person sees, in testdata. To see what a change does to it:
-// go test ./plugin/view -update, git diff.
+// make golden, git diff.
 func TestTree(t *testing.T) {
 	one := int32(1)
 	tests := map[string]func() Policy{
@@ -102,20 +98,7 @@ func TestTree(t *testing.T) {
 			policy := made()
 			end, why := policy.End()
 			lines := append(Tree(policy, Folded, NoPaint), "--wait: "+[]string{"done", "goes on", "waits for a person", "failed"}[end]+": "+why)
-			file := filepath.Join("testdata", name+".golden")
-			got := strings.Join(lines, "\n") + "\n"
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			golden.Assert(t, strings.Join(lines, "\n")+"\n", name+".golden")
 		})
 	}
 }

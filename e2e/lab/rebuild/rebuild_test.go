@@ -2,7 +2,6 @@ package rebuild
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,12 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+	"gotest.tools/v3/golden"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write testdata/*.want anew")
 
 func mustPlan(t *testing.T, file string) (*Plan, []Report) {
 	t.Helper()
@@ -58,19 +56,7 @@ func TestEachReportBecomesATopology(t *testing.T) {
 					got.WriteString("# " + n.Name + ": " + line + "\n")
 				}
 			}
-			golden := strings.TrimSuffix(file, filepath.Ext(file)) + ".want"
-			if *rewrite {
-				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("not as in %s (-rewrite writes it anew):\n%s", golden, diff)
-			}
+			golden.Assert(t, got.String(), strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))+".want")
 		})
 	}
 }
