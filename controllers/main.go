@@ -68,6 +68,7 @@ type options struct {
 	onceTimeout    time.Duration
 	output         string
 	protected      []string
+	commands       bool
 	elect          bool
 	electNamespace string
 	nodeGrace      time.Duration
@@ -138,6 +139,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.DurationVar(&o.onceTimeout, "once-timeout", 5*time.Minute, "with --once: how long the pass may take")
 	flags.StringVarP(&o.output, "output", "o", "", "with --once: json instead of a line for each policy")
 	flags.StringSliceVar(&o.protected, "protected-interfaces", desired.DefaultProtected(), "with --mode centralized: patterns of the names of interfaces that belong to other owners: no policy may take one")
+	flags.BoolVar(&o.commands, "allow-commands", false, "with --mode centralized: let policies have scripts run, and libraries loaded, as root on the nodes (dispatch, dpdk-extra); the handlers need it too")
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
 	flags.DurationVar(&o.nodeGrace, "node-grace", rollout.DefaultGrace, "how long a node may be without a handler until policies no longer wait for it, and how long one that died in the middle of a change keeps its slot")

@@ -72,7 +72,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, o options) error {
 	}
 	handler := policy.New(policy.Options{
 		Client: direct, Live: mgr.GetAPIReader(), Clock: wall,
-		Captures: captures(), Protected: o.protected, Events: recorder(mgr, "nmstate-handler"),
+		Captures: captures(), Protected: o.protected, Commands: o.commands, Events: recorder(mgr, "nmstate-handler"),
 	})
 	if err := handler.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("adding the policy handler: %w", err)

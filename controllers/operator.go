@@ -34,6 +34,7 @@ type operatorOptions struct {
 	handler     string
 	controllers string
 	secrets     bool
+	commands    bool
 	elect       bool
 	healthAddr  string
 	log         logs.Options
@@ -72,6 +73,7 @@ reports as they are.`,
 	flags.StringVar(&o.handler, "handler-image", "", "image of the handler (default: that beside the controllers')")
 	flags.StringVar(&o.controllers, "controllers-image", "", "image of the controllers (default: that of --pod)")
 	flags.BoolVar(&o.secrets, "secrets", false, "let policies name Secrets of the namespace, for which the controllers need a right of their own")
+	flags.BoolVar(&o.commands, "allow-commands", false, "let policies have scripts run, and libraries loaded, as root on the nodes (dispatch, dpdk-extra)")
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+operatorLease)
 	flags.StringVar(&o.healthAddr, "health-probe-bind-address", "0", "address for /healthz and /readyz; 0 turns it off")
 	o.log.AddFlags(cmd)
@@ -101,7 +103,7 @@ func operate(ctx context.Context, o operatorOptions) error {
 	if err != nil {
 		return err
 	}
-	settings := install.Settings{Namespace: o.namespace, Centralized: o.mode == centralized, Secrets: o.secrets}
+	settings := install.Settings{Namespace: o.namespace, Centralized: o.mode == centralized, Secrets: o.secrets, Commands: o.commands}
 	if settings.Images, err = o.images(ctx, mgr.GetAPIReader()); err != nil {
 		return err
 	}

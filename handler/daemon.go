@@ -16,6 +16,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	"github.com/nmstate/kubernetes-nmstate/handler/events"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
 
 // daemon runs the handler until asked ends and no transaction runs. What an earlier
@@ -35,7 +36,7 @@ func daemon(asked context.Context, o options) error {
 	defer stop()
 	recovered := n.begin(ctx)
 	go func() {
-		if err := watch(ctx, n.state); err != nil && ctx.Err() == nil {
+		if err := watch(ctx, n.state, o.commands); err != nil && ctx.Err() == nil {
 			log.Error(err, "watching the node's network ended")
 			<-recovered
 			cancel()
@@ -112,9 +113,14 @@ func end(ctx context.Context, state *agent.Agent, grace, patience time.Duration)
 	}
 }
 
-// watch tells the state handler what happens on the node, until ctx ends.
-func watch(ctx context.Context, state *agent.Agent) error {
-	watcher := observe.New(observe.Options{Clock: clock.RealClock{}, Log: ctrl.LoggerFrom(ctx).WithName("observe")})
+// watch tells the state handler what happens on the node, until ctx ends; that scripts
+// change as well.
+func watch(ctx context.Context, state *agent.Agent, scripts bool) error {
+	options := observe.Options{Clock: clock.RealClock{}, Log: ctrl.LoggerFrom(ctx).WithName("observe")}
+	if scripts {
+		options.Folder = profiles.ScriptsDir
+	}
+	watcher := observe.New(options)
 	go func() {
 		for e := range watcher.C() {
 			if e.Kind == observe.Network {

@@ -121,6 +121,7 @@ type options struct {
 	probeWindow  time.Duration
 	dnsHost      string
 	protected    []string
+	commands     bool
 	once         bool
 	onceTimeout  time.Duration
 	output       string
@@ -142,6 +143,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.DurationVar(&o.probeWindow, "probe-window", 2*time.Minute, "how long after an apply the probes may take, where the policy does not say")
 	flags.StringVar(&o.dnsHost, "dns-probe-host", "root-servers.net", "name that the node's name servers must answer for")
 	flags.StringSliceVar(&o.protected, "protected-interfaces", desired.DefaultProtected(), "patterns of the names of interfaces that belong to other owners: no policy may take one")
+	flags.BoolVar(&o.commands, "allow-commands", false, "let desired states have scripts run, and libraries loaded, as root on this node (dispatch, dpdk-extra)")
 	flags.BoolVar(&o.once, "once", false, "do one pass, report, and exit")
 	flags.DurationVar(&o.onceTimeout, "once-timeout", 10*time.Minute, "with --once: how long the pass may take, a person's confirmation included")
 	flags.StringVarP(&o.output, "output", "o", "", "with --once: json tells on standard output what the pass came to")

@@ -110,7 +110,7 @@ func (p *parts) connect(ctx context.Context, c client.Client, live client.Reader
 	}
 	return policy.New(policy.Options{
 		Fingerprint: fingerprint, Client: c, Live: live, Node: p.options.node, Clock: p.clock, Events: events,
-		Captures: backend.Captures{Helper: p.revertHelper}, Protected: p.options.protected, Whole: p.state.Whole,
+		Captures: backend.Captures{Helper: p.revertHelper}, Protected: p.options.protected, Commands: p.options.commands, Whole: p.state.Whole,
 	}), nil
 }
 

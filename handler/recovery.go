@@ -61,7 +61,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 	n.config, configErr = clusterConfig(o.kubeconfig)
 	n.revertHelper, helperErr = findRevertHelper(o.revertHelper, executable)
 	n.mistakes = errors.Join(configErr, helperErr)
-	network, err := backend.New(backend.Options{Executable: executable, RevertHelper: n.revertHelper, Clock: n.clock})
+	network, err := backend.New(backend.Options{Executable: executable, RevertHelper: n.revertHelper, Clock: n.clock, Commands: o.commands})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 	}
 	n.secrets = openKey(o.journalDir)
 	n.state, err = agent.New(agent.Options{
-		Node: o.node, Secrets: opens(n.secrets), Backend: network, Journal: files, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: n.clock,
+		Node: o.node, Commands: o.commands, Secrets: opens(n.secrets), Backend: network, Journal: files, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: n.clock,
 		Prober: probe.New(probe.Options{
 			Clock: n.clock, DNSHost: o.dnsHost, KubeConfig: n.config, NodeName: o.node, Ready: n.isReady,
 		}),

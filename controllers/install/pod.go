@@ -14,6 +14,8 @@ import (
 
 const (
 	metricsPort = "metrics"
+	// allowCommands is a flag of both programs.
+	allowCommands = "allow-commands"
 	// Ports on which the pods answer kubelet.
 	handlerHealth, controllersHealth = 9680, 8081
 )
@@ -45,6 +47,10 @@ func handlerPod(pod *corev1.PodSpec, settings Settings, spec v1.NMStateSpec) err
 	if spec.ProbeConfiguration != nil && spec.ProbeConfiguration.DNS.Host != "" {
 		setFlag(container, "dns-probe-host", spec.ProbeConfiguration.DNS.Host)
 	}
+	if settings.Commands {
+		setFlag(container, allowCommands, "true")
+		reachScripts(pod)
+	}
 	return observe(container, spec, handlerHealth)
 }
 
@@ -61,7 +67,21 @@ func controllersPod(pod *corev1.PodSpec, settings Settings, spec v1.NMStateSpec)
 	if settings.Secrets {
 		setFlag(container, "secrets-namespace", "$(NAMESPACE)")
 	}
+	if settings.Commands {
+		setFlag(container, allowCommands, "true")
+	}
 	return observe(container, spec, controllersHealth)
+}
+
+// reachScripts gives the handler the folder of the scripts that NetworkManager runs.
+func reachScripts(pod *corev1.PodSpec) {
+	const name, folder = "scripts", "/etc/NetworkManager/dispatcher.d"
+	create := corev1.HostPathDirectoryOrCreate
+	pod.Volumes = append(pod.Volumes, corev1.Volume{
+		Name: name, VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: folder, Type: &create}},
+	})
+	mounts := &pod.Containers[0].VolumeMounts
+	*mounts = append(*mounts, corev1.VolumeMount{Name: name, MountPath: folder})
 }
 
 // place replaces the affinity and the tolerations, and adds to the labels that are

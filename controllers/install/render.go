@@ -38,6 +38,8 @@ type Settings struct {
 	Centralized bool
 	// Secrets: policies may name Secrets of the namespace.
 	Secrets bool
+	// Commands: policies may have scripts run as root on the nodes.
+	Commands bool
 	Images  Images
 }
 

@@ -211,7 +211,7 @@ func TestEverythingIsOwnedLabelledAndInTheNamespace(t *testing.T) {
 
 func TestThePodsAreThoseOfTheSettings(t *testing.T) {
 	s := settings
-	s.Centralized, s.Secrets, s.Images.PullSecrets = true, true, []corev1.LocalObjectReference{{Name: "registry"}}
+	s.Centralized, s.Secrets, s.Commands, s.Images.PullSecrets = true, true, true, []corev1.LocalObjectReference{{Name: "registry"}}
 	handler, controllers := pods(t, s, "{}")
 	for image, pod := range map[string]corev1.PodSpec{"r/handler:1": handler, "r/controllers:1": controllers} {
 		c := pod.Containers[0]
@@ -219,10 +219,16 @@ func TestThePodsAreThoseOfTheSettings(t *testing.T) {
 			t.Errorf("image %s %s %v, arguments %v", c.Image, c.ImagePullPolicy, pod.ImagePullSecrets, c.Args)
 		}
 	}
-	for _, flag := range []string{"--answer-nmstates=false", "--secrets-namespace=$(NAMESPACE)"} {
+	for _, flag := range []string{"--answer-nmstates=false", "--secrets-namespace=$(NAMESPACE)", "--allow-commands=true"} {
 		if args := controllers.Containers[0].Args; !slices.Contains(args, flag) {
 			t.Errorf("the controllers have no %s: %v", flag, args)
 		}
+	}
+	const scripts = "/etc/NetworkManager/dispatcher.d"
+	container, volume := handler.Containers[0], handler.Volumes[len(handler.Volumes)-1]
+	mount := container.VolumeMounts[len(container.VolumeMounts)-1]
+	if !slices.Contains(container.Args, "--allow-commands=true") || mount.MountPath != scripts || volume.HostPath == nil || volume.HostPath.Path != scripts || mount.Name != volume.Name {
+		t.Errorf("the handler does not reach scripts: arguments %v, %v, %v", container.Args, mount, volume)
 	}
 }
 

@@ -56,6 +56,8 @@ type Options struct {
 	// Protected are patterns of the names of interfaces that belong to other
 	// owners (desired.DefaultProtected): a policy that takes one is refused.
 	Protected []string
+	// Commands lets policies have scripts run as root on the nodes.
+	Commands bool
 	// Whole is the whole report of the node, of which its NodeNetworkState may tell only a
 	// part; false while it is not known. Nil where nobody is asked: for all nodes.
 	Whole func() (state.State, bool)

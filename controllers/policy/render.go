@@ -162,6 +162,9 @@ func (r *Reconciler) make(ctx context.Context, made *rendering, g *gathered, pol
 	if made.err == nil {
 		made.err = desired.Trespass(made.State, r.Protected)
 	}
+	if made.err == nil {
+		made.err = state.CheckCommands(state.State{}, made.State, r.Commands)
+	}
 	made.named = len(made.State.SecretReferences()) > 0
 	if made.err != nil {
 		made.Rendering, made.captured = desired.Rendering{}, nil

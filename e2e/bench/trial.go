@@ -135,8 +135,9 @@ func (b *bench) raiseTrials(ctx context.Context) (*cluster.Cluster, error) {
 		Controllers:    filepath.Join(b.bin, "controllers"),
 		ControllersLog: filepath.Join(folder, "trials-controllers.log"),
 	}
+	options.Lab.HandlerArgs = trial.HandlerArgs()
 	if b.revertHelper != "" {
-		options.Lab.HandlerArgs = []string{"--revert-helper", b.revertHelper}
+		options.Lab.HandlerArgs = append(options.Lab.HandlerArgs, "--revert-helper", b.revertHelper)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

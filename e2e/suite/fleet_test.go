@@ -113,15 +113,15 @@ func newFleet(ctx context.Context, topology string) {
 	f := &fleet{topology: topology, root: root, audit: filepath.Join(root, "audit.log"), pristine: map[string]snapshot{}, pictures: map[string]lab.Picture{}}
 	deploy, err := filepath.Abs("../../deploy")
 	Expect(err).NotTo(HaveOccurred())
-	disk := lab.DiskFolder
+	disk, args := lab.DiskFolder, []string{"--revert-helper", filepath.Join(bin, "nmstate-revert")}
 	if f.forTrials() {
-		disk = lab.DiskImage
+		disk, args = lab.DiskImage, append(args, trial.HandlerArgs()...)
 	}
 	f.Cluster, err = cluster.Up(ctx, cluster.Options{
 		Lab: lab.Options{
 			Root: root, Name: labName, Topology: parsed, Deploy: deploy, AuditLog: f.audit, Disk: disk,
 			Handler:           filepath.Join(bin, "handler"),
-			HandlerArgs:       []string{"--revert-helper", filepath.Join(bin, "nmstate-revert")},
+			HandlerArgs:       args,
 			KubebuilderAssets: os.Getenv("KUBEBUILDER_ASSETS"),
 		},
 		Controllers:    filepath.Join(bin, "controllers"),

@@ -41,6 +41,9 @@ var some = []ended{
 	{"route", "NetworkManager killed", lab.NM142},
 	{"two profiles", "handler and NetworkManager killed", lab.NM152},
 	{"DNS", "guard lost", lab.NM152},
+	{"scripts", "power cut in Probing", lab.NM142},
+	{"scripts", "power cut in Committing", lab.NM152},
+	{"scripts", "handler killed", lab.NM152},
 }
 
 func chosen() []ended {

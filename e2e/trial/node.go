@@ -29,12 +29,16 @@ var profiles []byte
 
 const (
 	profileDir = "/etc/NetworkManager/system-connections"
+	scriptDir  = "/etc/NetworkManager/dispatcher.d"
 	journalDir = "/var/lib/kubernetes-nmstate"
 
 	// patience is far beyond what is normal.
 	patience = 90 * time.Second
 	pause    = 50 * time.Millisecond
 )
+
+// HandlerArgs are what the changes need of the handler: one of them brings a script.
+func HandlerArgs() []string { return []string{"--allow-commands"} }
 
 // devices are what is up on an administrator's node.
 var devices = []string{"eth0", "eth1", "eth3", "eth4", "br9"}
@@ -53,7 +57,11 @@ func Prepare(ctx context.Context, n *lab.Node) (lab.Picture, error) {
 	}
 	text := strings.ReplaceAll(string(profiles), "NUMBER", number(n))
 	for _, file := range txtar.Parse([]byte(text)).Files {
-		if err := write(ctx, n, path.Join(profileDir, file.Name), file.Data); err != nil {
+		dir := profileDir
+		if strings.HasSuffix(file.Name, ".sh") {
+			dir = scriptDir
+		}
+		if err := write(ctx, n, path.Join(dir, file.Name), file.Data); err != nil {
 			return lab.Picture{}, err
 		}
 	}
@@ -72,7 +80,7 @@ func Restore(ctx context.Context, n *lab.Node, before lab.Picture) error {
 	if err := n.NM(ctx, "stop"); err != nil {
 		return err
 	}
-	script := "rm -rf " + journalDir + "/* " + profileDir + "/* /var/lib/NetworkManager/NetworkManager-intern.conf /etc/systemd/network/*"
+	script := "rm -rf " + journalDir + "/* " + profileDir + "/* " + scriptDir + "/* /var/lib/NetworkManager/NetworkManager-intern.conf /etc/systemd/network/*"
 	if _, err := n.Exec(ctx, "sh", "-c", script); err != nil {
 		return err
 	}

@@ -109,6 +109,10 @@ func withValues(object *unstructured.Unstructured) (map[string]string, error) {
 		}
 	}
 	container["args"] = append(args, "@@args@@")
+	if object.GetKind() == "DaemonSet" {
+		container["volumeMounts"] = append(container["volumeMounts"].([]any), "@@scriptsMount@@")
+		pod["volumes"] = append(pod["volumes"].([]any), "@@scriptsVolume@@")
+	}
 	for _, port := range container["ports"].([]any) {
 		if one := port.(map[string]any); one["name"] == "metrics" {
 			one["containerPort"] = "@@metricsPort@@"
@@ -166,6 +170,10 @@ func valueOf(space, key, mark, program string) string {
 		return line("{{ " + values + ".metricsPort }}")
 	case "args":
 		return argsOf(space, program)
+	case "scriptsMount":
+		return ofCommands(space, "- name: scripts", "  mountPath: "+scriptsDir)
+	case "scriptsVolume":
+		return ofCommands(space, "- name: scripts", "  hostPath:", "    path: "+scriptsDir, "    type: DirectoryOrCreate")
 	case "imagePullSecrets":
 		values = ".Values.image.pullSecrets"
 	default:
@@ -179,6 +187,7 @@ func valueOf(space, key, mark, program string) string {
 func argsOf(space, program string) string {
 	added := []struct{ condition, arg string }{
 		{`if eq .Values.mode "centralized"`, "--mode=centralized"}, {"with .Values.logLevel", "--log-level={{ . }}"},
+		{"if .Values.allowCommands", "--allow-commands"},
 	}
 	if program == "handler" {
 		added = append(added, struct{ condition, arg string }{"with .Values.dnsProbeHost", "--dns-probe-host={{ . }}"})
@@ -191,6 +200,18 @@ func argsOf(space, program string) string {
 		text.WriteString("{{- " + one.condition + " }}\n" + space + "- " + one.arg + "\n{{- end }}\n")
 	}
 	return text.String()
+}
+
+// scriptsDir is where the handler reaches the node's scripts, where these are allowed.
+const scriptsDir = "/etc/NetworkManager/dispatcher.d"
+
+// ofCommands are lines that are there only where policies may have commands run.
+func ofCommands(space string, lines ...string) string {
+	text := "{{- if .Values.allowCommands }}\n"
+	for _, line := range lines {
+		text += space + line + "\n"
+	}
+	return text + "{{- end }}\n"
 }
 
 func indent(text, space string) string {

@@ -92,6 +92,7 @@ func TestTheChartMakesWhatKustomizeMakes(t *testing.T) {
 	for sentence, c := range map[string]struct{ values, kustomization string }{
 		"as it is":            {"{}", "resources: [../../deploy]"},
 		"in centralized mode": {"mode: centralized", "resources: [../../deploy/overlays/centralized]"},
+		"with commands":       {"allowCommands: true", "resources: [../../deploy]\ncomponents: [../../deploy/components/commands]"},
 		"with Secrets":        {"secrets: true", "resources: [../../deploy]\ncomponents: [../../deploy/components/secrets]"},
 		"the controllers on any node": {
 			"controllers: {affinity: {nodeAffinity: null}}", "resources: [../../deploy]\ncomponents: [../../deploy/components/any-node]",

@@ -12,6 +12,10 @@ mode: distributed
 # them.
 secrets: false
 
+# Policies may have scripts run, and libraries loaded, as root on the nodes: dispatch, and
+# dpdk-extra of ovs-db. Whoever may write a policy is then root on every node.
+allowCommands: false
+
 # info or debug, of both programs; empty is info.
 logLevel: ""
 

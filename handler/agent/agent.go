@@ -62,6 +62,8 @@ type Options struct {
 	ReportLimit int
 	// Damping is how drift is met; the zero value is the product's.
 	Damping Damping
+	// Commands lets desired states have scripts run as root.
+	Commands bool
 	// Secrets opens what was sealed for the node; nil where nothing can be.
 	Secrets Secrets
 	// Metrics takes the agent's metrics; nil for none.

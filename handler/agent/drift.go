@@ -80,6 +80,9 @@ func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatu
 	if err != nil {
 		return // Said by enforce.
 	}
+	if !a.Commands {
+		desired = desired.WithoutScripts() // Of a time when they were allowed. Nobody looks at them now.
+	}
 	now, damping := a.Clock.Now(), a.Damping.orDefault()
 	told := map[string]time.Time{}
 	for _, d := range status.Drift {

@@ -147,6 +147,9 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	}
 	desired, err := state.ParseDesired(nns.Spec.DesiredState.Raw)
 	if err == nil {
+		err = a.checkCommands(desired)
+	}
+	if err == nil {
 		err = v1.CheckProbes("spec.probes", nns.Spec.Probes)
 	}
 	if err != nil {
@@ -165,7 +168,9 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: "undoing: " + oneLine(err)})
 		return 0, nil
 	}
-	a.entry.Undo = !undo.IsEmpty()
+	if a.entry.Undo = !undo.IsEmpty(); a.entry.Undo {
+		a.entry.Scripts = a.record.Scripts.Without(desired)
+	}
 	delta = state.Union(delta, undo)
 	if delta.IsEmpty() {
 		return a.commitNothing(ctx, change), nil

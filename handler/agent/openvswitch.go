@@ -3,45 +3,11 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"time"
 
-	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
-	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
-	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
-
-// openVSwitchWindow is how long the guards have, all together, to pass once more. The
-// checkpoint lives longer.
-const openVSwitchWindow = 5 * time.Second
-
-// guardOpenVSwitch asks the guards once more where the change has written into
-// Open vSwitch's database. That is on the disk at once, so no trial has it, and
-// the guards have passed without. The checkpoint is still there to go back by.
-func (a *Agent) guardOpenVSwitch(ctx context.Context, entry journal.Entry, now profiles.Snapshot, change profiles.Change) error {
-	if change.OpenVSwitch.IsEmpty() {
-		return nil
-	}
-	if left := change.OpenVSwitch.Forth(now.OpenVSwitch).Names(); len(left) > 0 {
-		return fmt.Errorf("the database of Open vSwitch has not taken %s", strings.Join(left, ", "))
-	}
-	windowCtx, cancel := deadline.After(ctx, a.Clock, openVSwitchWindow)
-	defer cancel()
-	for _, name := range entry.Transaction.Guards {
-		if name == txn.Confirm {
-			continue
-		}
-		interval, attempt := pace(entry.Transaction.Change, name)
-		if err := probe.Until(windowCtx, a.Clock, a.guardOf(entry, name), name, interval, attempt); err != nil {
-			return fmt.Errorf("with what Open vSwitch's database was given: %w", err)
-		}
-	}
-	return nil
-}
 
 // profilesFor reads what a change is made permanent from, or what a node that was taken
 // back is compared with. Only a change that names Open vSwitch's database needs that

@@ -52,13 +52,13 @@ func TestWhatOpenVSwitchWasGivenIsGuarded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &Agent{Options: Options{Clock: deadline.On(clock.RealClock{}), Prober: c.passes}}
-			entry := journal.Entry{Change: []byte(c.change), Before: []byte("{}"), Transaction: txn.State{Guards: []string{"dns", txn.Confirm}}}
+			entry := journal.Entry{Change: []byte(c.change), Before: []byte("{}"), Profiles: &profiles.Snapshot{}, Transaction: txn.State{Guards: []string{"dns", txn.Confirm}}}
 			entry.Transaction.Change.Probes = []txn.Guard{{Name: "dns", Interval: time.Millisecond}}
 			change, err := changeOf(entry)
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = a.guardOpenVSwitch(t.Context(), entry, profiles.Snapshot{OpenVSwitch: c.now}, change)
+			err = a.guardWritten(t.Context(), entry, profiles.Snapshot{OpenVSwitch: c.now}, change)
 			switch {
 			case c.want == "" && err != nil:
 				t.Errorf("got %v", err)

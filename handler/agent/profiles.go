@@ -83,7 +83,7 @@ func (a *Agent) makePermanent(ctx context.Context, entry journal.Entry, change p
 	if left := profiles.NotSaved(*entry.Profiles, entry.Trial, now); len(left) > 0 {
 		return fmt.Errorf("NetworkManager has not saved %s", strings.Join(left, ", "))
 	}
-	return a.guardOpenVSwitch(ctx, entry, now, change)
+	return a.guardWritten(ctx, entry, now, change)
 }
 
 // tidyUntilDone tries again where it fails: what was deleted may not be flushed.
@@ -151,6 +151,9 @@ func changeOf(entry journal.Entry) (profiles.Change, error) {
 		return profiles.Change{}, err
 	}
 	change := profiles.Change{Hostname: document.Hostname(), OpenVSwitch: document.OpenVSwitch()}
+	if entry.Profiles != nil && entry.Profiles.Scripts != nil {
+		change.Scripts = profiles.ScriptsOf(document, entry.Scripts, entry.Undo)
+	}
 	for _, one := range state.SpellOutAbsence(document, before).Interfaces() {
 		if one.State == "absent" {
 			change.Absent = append(change.Absent, profiles.Interface{Name: one.Name, Type: one.Type})
@@ -225,7 +228,7 @@ func leadsTo(entry journal.Entry, now profiles.Snapshot) (before profiles.Snapsh
 // actionsBack put back what is kept in files.
 func actionsBack(entry journal.Entry, now profiles.Snapshot) []profiles.Action {
 	before, trial, seen := leadsTo(entry, now)
-	return slices.Concat(profiles.FilesBack(before, trial, seen, now), profiles.DNSBack(entry.Trial), openVSwitchBack(entry, now))
+	return slices.Concat(scriptsBack(entry, now), profiles.FilesBack(before, trial, seen, now), profiles.DNSBack(entry.Trial), openVSwitchBack(entry, now))
 }
 
 // restore brings the profiles from before back without a checkpoint.
@@ -361,5 +364,5 @@ func (a *Agent) profileDifferences(ctx context.Context, entry journal.Entry) []s
 		return []string{"reading the node's profiles: " + err.Error()}
 	}
 	before, trial, seen := leadsTo(entry, now)
-	return bounded(append(profiles.Differences(before, trial, seen, now), openVSwitchDifferences(entry, now)...))
+	return bounded(slices.Concat(scriptDifferences(entry, now), profiles.Differences(before, trial, seen, now), openVSwitchDifferences(entry, now)))
 }

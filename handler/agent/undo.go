@@ -86,6 +86,7 @@ func (a *Agent) committed(ctx context.Context, hash string) {
 		logf.FromContext(ctx).Error(err, "cannot note what was there before")
 		a.record.Originals = nil
 	}
+	a.rememberScripts()
 	a.record.Committed = &journal.Committed{Hash: hash, Sources: a.entry.Sources, Desired: a.entry.Desired}
 	if !a.kept(hash) {
 		a.record.Kept = nil

@@ -48,6 +48,8 @@ type Entry struct {
 	Removal bool `json:"removal,omitempty"`
 	// Undo: something that leaves goes back to what was there before it.
 	Undo bool `json:"undo,omitempty"`
+	// Scripts are those of before that an undo puts back, byte for byte.
+	Scripts profiles.Scripts `json:"scripts,omitempty"`
 	// Targets are what the targets of each default probe answered before the change.
 	Targets map[string]guard.Before `json:"targets,omitempty"`
 	// NotVerified says what of the change nothing proves, one line each.
@@ -123,6 +125,8 @@ type Record struct {
 	// Originals is what was there before what is committed was owned
 	// (state.Originals).
 	Originals json.RawMessage `json:"originals,omitempty"`
+	// Scripts are those of before what is committed now, for each that it names.
+	Scripts profiles.Scripts `json:"scripts,omitempty"`
 	// Kept is the last removal that left its configuration on the node, until
 	// something else is committed.
 	Kept *Kept `json:"kept,omitempty"`

@@ -27,6 +27,8 @@ type Options struct {
 	// BusAddress is the D-Bus address where NetworkManager is; empty means the
 	// system bus at its usual path.
 	BusAddress string
+	// Folder is one in which a change of a file counts; empty for none.
+	Folder string
 	// Interval is the least time between two Network events; zero means 200 ms.
 	Interval time.Duration
 	// Poll is the time between two Network events that come without any
@@ -69,6 +71,9 @@ func (w *Watcher) Run(ctx context.Context) error {
 	sources.Go(func() {
 		w.keep(ctx, "the system bus", func(ctx context.Context, up func()) error { return w.watchBus(ctx, seen, up) })
 	})
+	if w.Folder != "" {
+		sources.Go(func() { w.keep(ctx, w.Folder, w.watchFolder) })
+	}
 	defer sources.Wait()
 	w.deliver(ctx)
 	return nil

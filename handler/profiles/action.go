@@ -40,6 +40,9 @@ const (
 	// Activate activates the profile UUID on Device, which it makes if it must.
 	// The answer does not wait until the device is up.
 	Activate Verb = "activate"
+	// Reapply gives Device the settings that it has, which leaves addresses and routes
+	// of others alone, and has NetworkManager run its scripts.
+	Reapply Verb = "reapply"
 	// Disconnect deactivates what is active on Device.
 	Disconnect Verb = "disconnect"
 	// DeleteDevice removes the software device Device.
@@ -76,7 +79,7 @@ func (a Action) String() string {
 		return fmt.Sprintf("%s %s", a.Verb, a.Path)
 	case Activate:
 		return fmt.Sprintf("%s profile %s (%s) on %s", a.Verb, a.Name, a.UUID, a.Device)
-	case Disconnect, DeleteDevice:
+	case Disconnect, DeleteDevice, Reapply:
 		return fmt.Sprintf("%s %s", a.Verb, a.Device)
 	case SetMTU:
 		return fmt.Sprintf("%s %s to %d", a.Verb, a.Device, a.MTU)

@@ -18,6 +18,8 @@ type Change struct {
 	Hostname string
 	// OpenVSwitch is what is asked of its database.
 	OpenVSwitch state.OpenVSwitch
+	// Scripts as they are to be.
+	Scripts Scripts
 }
 
 // Interface is one by its name and nmstate's type, which is empty where the
@@ -51,6 +53,7 @@ func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Act
 	if keys := change.OpenVSwitch.Forth(now.OpenVSwitch); len(keys) > 0 {
 		actions = append(actions, Action{Verb: SetOpenVSwitch, Keys: keys})
 	}
+	actions = append(actions, change.Scripts.forth(now)...)
 	return append(actions, Action{Verb: Sync})
 }
 

@@ -66,6 +66,9 @@ type Snapshot struct {
 	Hostname string `json:"hostname,omitempty"`
 	// OpenVSwitch is what its database holds for the node as a whole.
 	OpenVSwitch state.Columns `json:"openVSwitch,omitempty"`
+	// Scripts are nmstate's of ScriptsDir; nil where the installation allows none, and
+	// nobody looks.
+	Scripts Files `json:"scripts,omitzero"`
 }
 
 // Trial is the snapshot of a node with a change in place.

@@ -140,8 +140,7 @@ func ours() map[string]rule {
 		return rule{why, func(compiler) *schema { return &schema{kind: aRefusal, why: why} }}
 	}
 	return map[string]rule{
-		// nmstate writes both to disk before anything is proven (hack/adr/0012).
-		"BaseInterface.dispatch":  refuse("a desired state is no program; it would be a script that the node runs as root, on disk before the change is proven"),
+		// nmstate writes them to disk before anything is proven (hack/adr/0012).
 		"BaseInterface.alt-names": refuse("nmstate keeps alternative names in /etc/systemd/network, on disk before the change is proven; name the interface by name, mac-address or pci-address"),
 		"LinuxBridgeOptions.group-forward-mask": {"nmstate has two keys for one thing", func(compiler) *schema {
 			return alias("group-fwd-mask", within("LinuxBridgeOptions.group-fwd-mask", 0, math.MaxUint16))

@@ -126,11 +126,10 @@ func TestParseDesiredRefusesByName(t *testing.T) {
 				`interfaces[1].name: "br/1" cannot be an interface's name: no blank, '/' or ':' is allowed in it`,
 			},
 		},
-		"a script for root, and what nmstate writes to disk at once": {
-			`{"interfaces":[{"name":"eth1","alt-names":[{"name":"uplink"}],"dispatch":{"post-activation":"{{ x }}"}}]}`,
+		"what nmstate writes to disk at once": {
+			`{"interfaces":[{"name":"eth1","alt-names":[{"name":"uplink"}]}]}`,
 			[]string{
 				"interfaces[0].alt-names: is refused: nmstate keeps alternative names in /etc/systemd/network, on disk before the change is proven; name the interface by name, mac-address or pci-address",
-				"interfaces[0].dispatch: is refused: a desired state is no program; it would be a script that the node runs as root, on disk before the change is proven",
 			},
 		},
 		"a misspelt top-level key": {

@@ -120,7 +120,11 @@ func TestMissing(t *testing.T) {
 			want:    []string{`interfaces[eth2].ipv4.auto-dns: is true, should be false`},
 		},
 		"write-only keys": {
-			desired: `{"interfaces":[{"name":"eth1","identifier":"name","copy-mac-from":"eth2","wait-ip":"any","profile-name":"x","description":"storage","802.1x":{"identity":"x","password":"y"},"lldp":{"enabled":true},"dispatch":{"post-activation":"z"}}]}`,
+			desired: `{"interfaces":[{"name":"eth1","identifier":"name","copy-mac-from":"eth2","wait-ip":"any","profile-name":"x","description":"storage","802.1x":{"identity":"x","password":"y"},"lldp":{"enabled":true}}]}`,
+		},
+		"scripts that are not there, and one that is not to be there": {
+			desired: `{"interfaces":[{"name":"eth1","dispatch":{"post-activation":"z","post-deactivation":""}}]}`,
+			want:    []string{`interfaces[eth1].dispatch.post-activation: z is missing`},
 		},
 		"a bond with its mode by number and options that the kernel rounds": {
 			desired: `{"interfaces":[{"name":"bond0","type":"bond","link-aggregation":{"mode":"1","options":{"miimon":"141"},"ports":["eth4","eth3"]}}]}`,

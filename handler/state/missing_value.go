@@ -11,6 +11,8 @@ func (c *comparison) sections(path string, want, got Interface) {
 		case "name", "type", "state", "controller", "master", "ipv4", "ipv6", "alt-names", "bridge", "link-aggregation", "bond":
 		case "vrf":
 			c.value(path+".vrf.route-table-id", "route-table-id", object(want.tree["vrf"])["route-table-id"], object(got.tree["vrf"])["route-table-id"])
+		case dispatchKey:
+			c.scripts(path+"."+key, object(want.tree[key]), object(got.tree[key]))
 		case "ethernet":
 			c.ethernet(path+".ethernet", object(want.tree[key]), object(got.tree[key]))
 		case "mtu", "mac-address":
@@ -20,6 +22,16 @@ func (c *comparison) sections(path string, want, got Interface) {
 			c.value(path+"."+key, key, want.tree[key], got.tree[key])
 		default:
 			c.value(path+"."+key, key, want.tree[key], got.tree[key])
+		}
+	}
+}
+
+// scripts that are not there are what an empty text asks for.
+func (c *comparison) scripts(path string, want, got map[string]any) {
+	for _, when := range Dispatches() {
+		wanted, said := want[string(when)]
+		if said && text(wanted) != text(got[string(when)]) {
+			c.add(path+"."+string(when), text(wanted), text(got[string(when)]))
 		}
 	}
 }
@@ -39,7 +51,7 @@ func (c *comparison) ethernet(path string, want, got map[string]any) {
 func isWriteOnly(key string) bool {
 	switch key {
 	case "identifier", "copy-mac-from", "wait-ip", "profile-name", "driver", "min-mtu", "max-mtu",
-		"permanent-mac-address", "pci-address", "802.1x", "dispatch", "libreswan", "neighbors",
+		"permanent-mac-address", "pci-address", "802.1x", "libreswan", "neighbors",
 		"max-vfs", "iface-name", "mka-cak", "mka-ckn", "psk",
 		"allow-extra-ports", "allow-extra-patch-ports", "allow-extra-address",
 		"gc-timer", "hello-timer", "pkey":

@@ -6,9 +6,10 @@ import "maps"
 func (s State) Hostname() string { return text(object(s.tree["hostname"])["config"]) }
 
 // ForTrial is the state without what nmstate cannot keep in memory: the hostname
-// of the next boot, and what Open vSwitch's database holds for the node as a
-// whole. Only what is permanent has these.
+// of the next boot, what Open vSwitch's database holds for the node as a
+// whole, and scripts. Only what is permanent has these.
 func (s State) ForTrial() State {
+	s = s.WithoutScripts()
 	if s.Hostname() == "" && s.OpenVSwitch().IsEmpty() {
 		return s
 	}

@@ -110,6 +110,8 @@ func (o *overlay) scalar(path, key string, was any, put func(string, any)) {
 		put(key, copied(was))
 	case key == "controller":
 		put(key, "")
+	case key == string(PostActivation), key == string(PostDeactivation):
+		put(key, "") // An empty text takes a script away.
 	case Covers("ovs-db", path):
 		put(key, nil) // Null takes a key of the database away.
 	}

@@ -26,7 +26,7 @@ func unreadable(path string, tree map[string]any, paths *[]string) {
 // isUnreported tells those of the write-only keys that are no hint, bound or name.
 func isUnreported(key string) bool {
 	switch key {
-	case "802.1x", "dispatch", "libreswan", "mka-cak", "mka-ckn", "psk":
+	case "802.1x", "libreswan", "mka-cak", "mka-ckn", "psk":
 		return isWriteOnly(key)
 	}
 	return false

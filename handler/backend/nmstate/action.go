@@ -58,13 +58,16 @@ func (m *systemBus) do(ctx context.Context, action profiles.Action) error {
 		return m.call(ctx, answerWithin, settingsPath, settingsName+".SaveHostname", action.Name).Err
 	case profiles.Activate:
 		return m.activate(ctx, action.UUID, action.Device)
-	case profiles.Disconnect, profiles.DeleteDevice:
+	case profiles.Disconnect, profiles.DeleteDevice, profiles.Reapply:
 		path, err := m.device(ctx, action.Device)
 		if err != nil {
 			return err
 		}
-		if action.Verb == profiles.DeleteDevice {
+		switch action.Verb {
+		case profiles.DeleteDevice:
 			return m.call(ctx, answerWithin, path, deviceName+".Delete").Err
+		case profiles.Reapply:
+			return m.reapply(ctx, path)
 		}
 		return m.disconnect(ctx, path)
 	}

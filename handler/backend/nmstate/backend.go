@@ -28,6 +28,9 @@ type Options struct {
 	// Root is where the root of NetworkManager's file system is seen, for
 	// tests. Empty: NetworkManager's files are where they are for it.
 	Root string
+	// Commands has scripts of NetworkManager's dispatcher read and written. Without, nobody
+	// touches them.
+	Commands bool
 	// Logs takes libnmstate's log of applies, JSON arrays. Nil: dropped.
 	Logs io.Writer
 	// Clock tells how long a read takes.
@@ -97,7 +100,11 @@ func (b *Backend) Show(ctx context.Context) (state.State, error) {
 		if read.err != nil {
 			return state.State{}, fmt.Errorf("reading the network state: %w", classified(failureOf(read.err)))
 		}
-		return state.Parse([]byte(read.raw))
+		found, err := state.Parse([]byte(read.raw))
+		if err == nil && b.options.Commands {
+			found, err = b.disk.withScripts(found)
+		}
+		return found, err
 	case <-ctx.Done():
 		return state.State{}, fmt.Errorf("reading the network state: %w", context.Cause(ctx))
 	}

@@ -119,8 +119,9 @@ func (b *Backend) startChild(ctx context.Context, rollbackAfter time.Duration, v
 	if b.options.Logs != nil {
 		program.args = append(program.args, "--logs")
 	}
+	program.env = []string{noScripts}
 	if b.options.Bus != "" {
-		program.env = []string{"DBUS_SYSTEM_BUS_ADDRESS=" + b.options.Bus}
+		program.env = append(program.env, "DBUS_SYSTEM_BUS_ADDRESS="+b.options.Bus)
 	}
 	c := &child{input: input, kill: kill, ended: make(chan ending, 1)}
 	go func() {

@@ -44,6 +44,9 @@ func (b *Backend) Profiles(ctx context.Context) (found profiles.Snapshot, err er
 	if err == nil {
 		found.Files, err = b.disk.files()
 	}
+	if err == nil && b.options.Commands {
+		found.Scripts, err = b.disk.scripts()
+	}
 	if err != nil {
 		return profiles.Snapshot{}, fmt.Errorf("reading the profiles: %w", err)
 	}
