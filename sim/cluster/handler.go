@@ -47,7 +47,7 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 		Journal: n.Host.Journal(p), Boot: n.Host.Boot(p), Foreign: n.Host.Keeper(p), Clock: p.Clock(),
 		Spawn:  func(task func()) { p.Go("task", task) },
 		Window: cl.options.Window, Version: "sim", BridgeVLANFiltering: &filters, Kernel: n.Host.LinkTypes(p),
-		HostVersion: func(context.Context) string { return "1.52.0" },
+		HostVersion: func(context.Context) string { return "1.52.0" }, Commands: true,
 	}
 	cl.options.Watch.Agent(p, &options)
 	state, err := agent.New(options)
@@ -58,7 +58,7 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 	if cl.mode == Distributed {
 		h.policy = policy.New(policy.Options{
 			Client: c, Live: live, Node: n.Name, Clock: p.Clock(), Events: events, Protected: desired.DefaultProtected(),
-			Whole: state.Whole,
+			Whole: state.Whole, Commands: true,
 		})
 	}
 	return h, nil

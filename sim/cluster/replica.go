@@ -92,7 +92,7 @@ func (r *Replica) lead(p *world.Process) {
 	controllers := []*controller{newController(ctx, p, plans.Controller(), plans)}
 	if c.mode == Centralized {
 		policies := policy.New(policy.Options{
-			Client: c.options.Watch.Client(p, "", connection.Client(store)), Live: c.options.Watch.Live(p, "", connection.Live()), Clock: p.Clock(), Events: events, Protected: desired.DefaultProtected(),
+			Client: c.options.Watch.Client(p, "", connection.Client(store)), Live: c.options.Watch.Live(p, "", connection.Live()), Clock: p.Clock(), Events: events, Commands: true, Protected: desired.DefaultProtected(),
 		})
 		if err := policies.Index(ctx, store); err != nil {
 			panic(err)

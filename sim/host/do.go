@@ -36,7 +36,8 @@ func (b *backendPort) Devices(ctx context.Context) (found []profiles.Device, err
 
 // Profiles is what NetworkManager knows now, for oracles.
 func (h *Host) Profiles() profiles.Snapshot {
-	s := profiles.Snapshot{Files: h.Files(), Hostname: h.hostname(), OpenVSwitch: h.openVSwitch()}
+	s := profiles.Snapshot{Hostname: h.hostname(), OpenVSwitch: h.openVSwitch()}
+	s.Files, s.Scripts = h.divided()
 	delete(s.Files, hostnameFile)
 	delete(s.Files, openVSwitchFile)
 	storage := h.storage()
@@ -131,8 +132,10 @@ func (h *Host) doByHand(action profiles.Action) error {
 			}
 		}
 		h.write(action.Path, action.File)
+		h.seeScript(action.Path)
 	case profiles.Remove:
 		h.remove(action.Path)
+		h.seeScript(action.Path)
 	case profiles.Sync:
 		h.sync()
 	case profiles.SetOpenVSwitch:
@@ -172,6 +175,10 @@ func (h *Host) doByNetworkManager(action profiles.Action) error {
 		h.put(e)
 	case profiles.Activate:
 		return h.doActivate(action)
+	case profiles.Reapply:
+		if h.kernel.named(action.Device) == nil {
+			return gone("device %s", action.Device)
+		}
 	case profiles.Disconnect, profiles.DeleteDevice:
 		l := h.kernel.named(action.Device)
 		if l == nil || action.Verb == profiles.DeleteDevice && !l.software() {

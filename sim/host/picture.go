@@ -44,6 +44,7 @@ func (h *Host) Picture() []string {
 			lines = append(lines, fmt.Sprintf("openvswitch %s:%s %s", column, key, value))
 		}
 	}
+	lines = append(lines, h.scriptLines()...)
 	slices.Sort(lines)
 	return lines
 }

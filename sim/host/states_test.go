@@ -48,7 +48,7 @@ func parsed(t *testing.T, document []byte) state.State {
 func (n *node) apply(t *testing.T, desired state.State) error {
 	t.Helper()
 	b := blocking{n, t, n.host.Backend(n.process)}
-	change := profiles.Change{Hostname: desired.Hostname(), OpenVSwitch: desired.OpenVSwitch()}
+	change := profiles.Change{Hostname: desired.Hostname(), OpenVSwitch: desired.OpenVSwitch(), Scripts: profiles.ScriptsOf(desired, nil, false)}
 	for _, one := range desired.Interfaces() {
 		if one.IsAbsent() {
 			change.Absent = append(change.Absent, profiles.Interface{Name: one.Name, Type: one.Type})

@@ -21,6 +21,7 @@ import (
 //	dns server ADDRESS
 //	dns search DOMAIN
 //	openvswitch COLUMN:KEY VALUE
+//	script INTERFACE post-activation|post-deactivation TEXT
 //
 // TYPE is nmstate's. Left out are the loopback, link-local addresses, and
 // routes that follow from an address or that the kernel keeps for itself.

@@ -44,6 +44,11 @@ var kindsOfChange = map[string]kindOfChange{
 		state:  `{ovs-db: {external_ids: {count: "4", new: "1", kept: null}}, ovn: {bridge-mappings: [{localnet: a, bridge: br-a}]}}`,
 		there:  "openvswitch external_ids:new 1", gone: "openvswitch external_ids:count 3",
 	},
+	"scripts": {
+		before: `interfaces: [{name: eth1, type: ethernet, state: up, dispatch: {post-activation: "old", post-deactivation: "gone"}}]`,
+		state:  `interfaces: [{name: eth1, type: ethernet, state: up, dispatch: {post-activation: "new", post-deactivation: ""}}]`,
+		there:  "script eth1 post-activation new", gone: "script eth1 post-deactivation gone",
+	},
 	"DNS": {state: `dns-resolver: {config: {server: [192.0.2.1], search: [example.net]}}`, there: "dns search example.net"},
 }
 
