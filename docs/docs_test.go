@@ -105,6 +105,9 @@ func rendered(policy *v1.NodeNetworkConfigurationPolicy) error {
 	if err != nil {
 		return err
 	}
+	if err := state.CheckCommands(state.State{}, made.State, false); err != nil {
+		return err
+	}
 	return desired.Trespass(made.State, desired.DefaultProtected())
 }
 

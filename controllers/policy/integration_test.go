@@ -64,6 +64,7 @@ func TestPolicyHandlerOnARealAPIServer(t *testing.T) {
 		{"a match that selects nothing is looked at again with each report", match},
 		{"autoConfig waits for the neighbours, and is resolved once", neighbours},
 		{"a policy that takes another owner's interface is refused by pattern", protected},
+		{"a policy with a script is refused where none is allowed", commands},
 		{"a plan applies nothing, and only a plan that is pinned is applied", planned},
 		{"a person's word on the policy reaches the node", person},
 		{"who edits the desired state that policies own is overruled and named", byHand},

@@ -130,6 +130,13 @@ func protected(c *cluster) {
 	c.gone("take")
 }
 
+func commands(c *cluster) {
+	c.apply("script", `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","dispatch":{"post-activation":"reboot"}}]}`, nil)
+	c.await("script", "Failing FailedToConfigure: interfaces[eth1].dispatch is refused: the node would run it as root")
+	c.must(c.api.Delete(c.Context(), &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "script"}}))
+	c.gone("script")
+}
+
 func (c *cluster) create(name string, spec v1.NodeNetworkConfigurationPolicySpec) {
 	c.must(c.api.Create(c.Context(), &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}))
 }

@@ -30,14 +30,6 @@ func scriptPolicy(script string) string {
 }
 
 var _ = Describe("A script of a policy", func() {
-	It("is refused where the installation does not allow it", func(ctx SpecContext) {
-		f := take(ctx, oneNode)
-		f.create(ctx, scriptPolicy("touch /run/ran"))
-		Expect(f.awaitFailing(ctx, f.node().Name, "state")).To(ContainSubstring("interfaces[eth1].dispatch is refused: the node would run it as root; " +
-			"an administrator can allow it with --allow-commands"))
-		Expect(scripts(f.node())).To(BeEmpty())
-	}, SpecTimeout(specTimeout))
-
 	It("runs, is corrected, and goes back to the administrator's with the policy", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()

@@ -90,6 +90,14 @@ var refusedSpecs = map[string]struct{ spec, reason string }{
 		`{desiredState: {interfaces: [{name: br7, type: linux-bridge, state: up, bridge: {port: [{name: vnet0, vlan: {}}]}}]}}`,
 		`interfaces[br7] takes the port vnet0 of another owner (protected pattern "vnet*")`,
 	},
+	"script": {
+		`{desiredState: {interfaces: [{name: eth1, type: ethernet, state: up, dispatch: {post-activation: "touch /run/ran"}}]}}`,
+		"interfaces[eth1].dispatch is refused: the node would run it as root; an administrator can allow it with --allow-commands",
+	},
+	"library": {
+		`{desiredState: {ovs-db: {other_config: {dpdk-extra: "-d /tmp/a.so"}}}}`,
+		"ovs-db.other_config.dpdk-extra is refused",
+	},
 	"probe-without-target": {
 		`{variables: {host: {values: {node1: "not a host"}}}, probes: [{type: ping, target: "{{ var.host }}"}], desiredState: {interfaces: [{name: eth1, type: ethernet, state: up}]}}`,
 		`spec.probes[0].target: "not a host"`,
@@ -115,6 +123,7 @@ var _ = Describe("A policy that the API server takes and that cannot be", func()
 			Expect(len(message)).To(BeNumerically("<=", 1024), name)
 		}
 		f.expectAsBefore(ctx, n)
+		Expect(scripts(n)).To(BeEmpty())
 		Expect(applies(n)).To(Equal(before))
 	}, SpecTimeout(specTimeout))
 

@@ -145,13 +145,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: old})
 		return 0, nil
 	}
-	desired, err := state.ParseDesired(nns.Spec.DesiredState.Raw)
-	if err == nil {
-		err = a.checkCommands(desired)
-	}
-	if err == nil {
-		err = v1.CheckProbes("spec.probes", nns.Spec.Probes)
-	}
+	desired, err := a.understood(nns)
 	if err != nil {
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Final: true, Message: "reading the desired state: " + oneLine(err)})
 		return 0, nil
@@ -185,6 +179,18 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 	}
 	a.step(ctx, txn.Wanted{Change: change})
 	return 0, nil
+}
+
+// understood is the desired state, unless it is refused.
+func (a *Agent) understood(nns *v1.NodeNetworkState) (state.State, error) {
+	desired, err := state.ParseDesired(nns.Spec.DesiredState.Raw)
+	if err == nil {
+		err = a.checkCommands(desired)
+	}
+	if err == nil {
+		err = v1.CheckProbes("spec.probes", nns.Spec.Probes)
+	}
+	return desired, err
 }
 
 // commitNothing commits what the node has already, without a trial. Like one it reads

@@ -190,7 +190,11 @@ var unknownKey = regexp.MustCompile(`^unknown key "([^"]+)"`)
 
 // state checks a desired state that stands at the path.
 func (r *Report) state(root *yaml.Node, at string, raw []byte) {
-	_, err := state.ParseDesired(raw)
+	wanted, err := state.ParseDesired(raw)
+	if err == nil {
+		// Whether an installation allows commands is the node's to say.
+		err = state.CheckCommands(state.State{}, wanted, true)
+	}
 	if err == nil {
 		return
 	}
