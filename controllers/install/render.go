@@ -40,7 +40,7 @@ type Settings struct {
 	Secrets bool
 	// Commands: policies may have scripts run as root on the nodes.
 	Commands bool
-	Images  Images
+	Images   Images
 }
 
 // Images are where the pods' images come from.
