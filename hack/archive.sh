@@ -6,7 +6,8 @@
 #
 # ROOT is the folder with the image's files, CONFIG what is in "config" of the
 # image's JSON, such as {"Entrypoint":["/usr/bin/handler"]}. SOURCE_DATE_EPOCH
-# dates everything, or 0. OUT.tar is never seen half written.
+# dates everything, or 0; ARCHIVE_ARCH is the
+# image's architecture, or this machine's. OUT.tar is never seen half written.
 set -euo pipefail
 umask 022
 
@@ -19,10 +20,10 @@ trap 'exit 130' INT TERM
 
 packed() { tar -C "$1" --sort=name --numeric-owner --mtime="@$epoch" --format=ustar "${@:3}" -cf "$2" .; }
 
-case $(uname -m) in
+architecture=${ARCHIVE_ARCH:-$(uname -m)}
+case $architecture in
 x86_64) architecture=amd64 ;;
 aarch64) architecture=arm64 ;;
-*) architecture=$(uname -m) ;;
 esac
 mkdir "$dir/archive"
 # Owners are kept where root laid the files, since a system's root has many.

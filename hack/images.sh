@@ -13,6 +13,11 @@
 #
 # IMAGE_PREFIX (localhost/kubernetes-nmstate/) and IMAGE_TAG (devel) name them;
 # IMAGE_ENGINE is docker, podman or none, and otherwise the first that answers.
+# IMAGE_FILES is a folder whose files every image gets too.
+#
+# IMAGE_ARCH=arm64 (or amd64, ppc64le, s390x) builds for another architecture than this
+# machine's, on Debian, into out/images/NAME-ARCH.tar: hack/cross.sh has the compilers,
+# Debian's packages of that architecture the C library, and QEMU runs the result.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -20,6 +25,7 @@ umask 022
 prefix=${IMAGE_PREFIX:-localhost/kubernetes-nmstate/}
 tag=${IMAGE_TAG:-devel}
 out=out/images
+architecture=${IMAGE_ARCH:-$(go env GOHOSTARCH)}
 
 say() { echo "images: $*" >&2; }
 die() { say "$*"; exit 1; }
@@ -39,17 +45,74 @@ engine() {
 	[ -z "${IMAGE_ENGINE:-}" ] || die "$IMAGE_ENGINE does not answer: start it, or say IMAGE_ENGINE=none"
 }
 
+# system makes the folder with the C library of the other architecture, from the packages
+# of this machine's release of Debian, with the corrections of today. Nothing of them runs.
+system() {
+	local sources
+	rm -rf "$sysroot"
+	mkdir -p "$out"
+	# shellcheck disable=SC2016
+	sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+		awk -v own="$(. /etc/os-release && echo "$VERSION_CODENAME")" '$4 == "main" && ($3 == own || $3 ~ "^" own "-")' | sort -u)
+	[ -n "$sources" ] || die "apt of this machine has no release of Debian from which the C library for $architecture could come"
+	mmdebstrap --quiet --variant=extract --architectures="$DEBIAN_ARCH" --include=libc6,libgcc-s1 --aptopt='APT::Install-Recommends "false"' \
+		--skip=cleanup/apt '' "$sysroot" - <<<"$sources" >&2
+	register "$sysroot"/var/cache/apt/archives/*.deb
+}
+
+# register writes into dpkg's records which packages were unpacked, since nobody installed
+# them: their programs are not this machine's.
+register() {
+	local deb records=$sysroot/var/lib/dpkg
+	echo 1 >"$records/info/format"
+	for deb; do
+		printf '%s\nStatus: install ok installed\n\n' "$(dpkg-deb -f "$deb")" >>"$records/status"
+		dpkg-deb --fsys-tarfile "$deb" | tar -t | sed 's|^\.||; s|/$||; s|^$|/.|' >"$records/info/$(dpkg-deb -f "$deb" Package):$DEBIAN_ARCH.list"
+	done
+}
+
+# loader PROGRAM: lists what the dynamic loader finds for it, as ldd does.
+loader() {
+	local interpreter
+	if [ -z "${EMULATOR:-}" ]; then
+		LD_LIBRARY_PATH=$libraries ldd "$1"
+		return
+	fi
+	interpreter=$(readelf -l "$1" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+	"$EMULATOR" -L "$sysroot" "$sysroot$interpreter" --library-path "$libraries" --list "$1"
+	echo "$interpreter (the loader itself)"
+}
+
 # linked PROGRAM ROOT: copies the libraries that a program is linked with to
 # where the loader looks for them.
 linked() {
-	local path
-	LD_LIBRARY_PATH=$libraries ldd "$1" | awk '/=> \//{ print $3 } $1 ~ /^\//{ print $1 }' | while read -r path; do
+	local path list
+	list=$(loader "$1")
+	if grep 'not found' <<<"$list" >&2; then die "$1 is linked with what is not here"; fi
+	awk '/=> \//{ print $3 } $1 ~ /^\//{ print $1 }' <<<"$list" | while read -r path; do
 		case $path in
 		"$libraries"/*) install -D -m 755 "$path" "$2/usr/lib/${path##*/}" ;;
-		*) install -D -m 755 "$path" "$2$path" ;;
+		*)
+			install -D -m 755 "$sysroot$path" "$2$path"
+			package "$path" "$2"
+			;;
 		esac
 	done
-	if LD_LIBRARY_PATH=$libraries ldd "$1" | grep 'not found' >&2; then die "$1 is linked with what is not here"; fi
+}
+
+# package LIBRARY ROOT: tells in the image which package of Debian's a library is of, where
+# scanners look for it, and under which licence.
+package() {
+	local name path
+	command -v dpkg-query >/dev/null || return 0
+	for path in "$1" "/usr$1" "${1#/usr}"; do
+		name=$(dpkg-query --admindir="$sysroot/var/lib/dpkg" -S "$path" 2>/dev/null | head -n 1 | cut -d: -f1)
+		[ -z "$name" ] || break
+	done
+	[ -n "$name" ] || die "no package is known that $1 is of"
+	install -d "$2/var/lib/dpkg/status.d" "$2/usr/share/doc/$name"
+	dpkg-query --admindir="$sysroot/var/lib/dpkg" -s "$name${DEBIAN_ARCH:+:$DEBIAN_ARCH}" >"$2/var/lib/dpkg/status.d/$name"
+	cp -L "$sysroot/usr/share/doc/$name/copyright" "$2/usr/share/doc/$name/"
 }
 
 # helper ROOT: nmstate-revert, where Rust was there to build it.
@@ -61,10 +124,10 @@ helper() {
 	linked "$1/usr/bin/nmstate-revert" "$1"
 }
 
-# lay NAME: what the image holds, in out/images/NAME/root.
+# lay NAME FOLDER: what the image holds, in FOLDER/root.
 lay() {
-	local root=$out/$1/root
-	rm -rf "${out:?}/$1"
+	local root=$2/root
+	rm -rf "$2"
 	mkdir -p "$root"/{usr/bin,tmp,run/dbus,var/lib/kubernetes-nmstate,etc/ssl/certs}
 	chmod 1777 "$root/tmp"
 	ln -s /run "$root/var/run" # Where libnmstate looks for the system bus.
@@ -81,16 +144,29 @@ lay() {
 	sim) CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$stamp" -o "$root/usr/bin/sim" ./sim ;;
 	esac
 	[ "$1" = sim ] || helper "$root"
-	if [ "$(id -u)" = 0 ]; then
-		chroot "$root" "/usr/bin/$1" --version >/dev/null || die "$1 does not run in its image"
-	fi
+	[ -z "${IMAGE_FILES:-}" ] || cp -R "$IMAGE_FILES/." "$root/"
+	runs "$1" "$root"
 }
 
-# archive NAME: the image as docker save writes it.
+# runs NAME ROOT: the program begins with what is in its image, and nothing else.
+runs() {
+	[ "$(id -u)" = 0 ] || return 0
+	local emulator=''
+	[ -z "${EMULATOR:-}" ] || { emulator=/emulator && cp "$EMULATOR" "$2$emulator"; }
+	# shellcheck disable=SC2086 # No emulator is no word.
+	chroot "$2" $emulator "/usr/bin/$1" --version >/dev/null || die "$1 does not run in its image"
+	# shellcheck disable=SC2086
+	if [ "$1" = handler ] && ! chroot "$2" $emulator /usr/bin/handler profiles <<<'{interfaces: [{name: eth1, type: ethernet, state: up}]}' | grep -q '^interface-name=eth1$'; then
+		die "libnmstate does not work in the handler's image"
+	fi
+	[ -z "$emulator" ] || rm "$2$emulator"
+}
+
+# archive NAME FOLDER: the image as docker save writes it, in FOLDER.tar.
 archive() {
 	local user=''
 	[ "$1" = handler ] || user='"User":"65532:65532",'
-	SOURCE_DATE_EPOCH=$epoch hack/archive.sh "$out/$1.tar" "$out/$1/root" \
+	SOURCE_DATE_EPOCH=$epoch ARCHIVE_ARCH=$architecture hack/archive.sh "$2.tar" "$2/root" \
 		"{$user\"Env\":[\"PATH=/usr/bin\"],\"Entrypoint\":[\"/usr/bin/$1\"]}" "$prefix$1:$tag"
 }
 
@@ -98,16 +174,22 @@ for name; do
 	[ -f "images/$name/Dockerfile" ] || die "no image is called $name; there are handler, controllers and sim"
 done
 [ $# -gt 0 ] || set -- handler controllers
+settings=$(hack/cross.sh "$architecture")
+eval "$settings"
+sysroot=${settings:+$out/system-$architecture}
 if [ "$*" != sim ]; then # It needs nothing but Go.
-	settings=$(hack/libnmstate.sh --env)
+	settings=$(NMSTATE_ARCH=$architecture hack/libnmstate.sh --env)
 	eval "$settings"
-	libraries=$(hack/libnmstate.sh)/lib
+	libraries=$(NMSTATE_ARCH=$architecture hack/libnmstate.sh)/lib
+	[ -z "$sysroot" ] || system
 fi
 use=$(engine)
+[ -z "$sysroot" ] || use=
 for name; do
-	lay "$name"
-	archive "$name"
-	say "$prefix$name:$tag in $out/$name.tar, $(($(stat -c %s "$out/$name.tar") / 1000000)) MB"
+	folder=$out/$name${sysroot:+-$architecture}
+	lay "$name" "$folder"
+	archive "$name" "$folder"
+	say "$prefix$name:$tag in $folder.tar, $(($(stat -c %s "$folder.tar") / 1000000)) MB"
 	[ -z "$use" ] || "$use" build -q -t "$prefix$name:$tag" -f "images/$name/Dockerfile" "$out/$name" >/dev/null
 done
 if [ -n "$use" ]; then

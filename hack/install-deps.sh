@@ -6,6 +6,8 @@
 #   hack/install-deps.sh            install what is missing (root)
 #   hack/install-deps.sh lab        only what a lab needs, without what tests need
 #   hack/install-deps.sh kind       only what the kind cluster needs
+#   hack/install-deps.sh release [ARCHITECTURE...]
+#                                   what images for other architectures need
 #   hack/install-deps.sh --print    only print what is missing
 #
 # The only service that Debian may start is docker, which is installed where
@@ -24,11 +26,23 @@ fedora=(gcc glibc-devel iproute dnsmasq NetworkManager dbus-daemon iputils nmsta
 if [ "${1:-}" = kind ]; then
 	debian=(gcc libc6-dev iproute2 ca-certificates)
 	fedora=(gcc glibc-devel iproute nmstate-devel)
+elif [ "${1:-}" = release ]; then
+	debian=(gcc libc6-dev mmdebstrap ca-certificates qemu-user-static)
+	fedora=(gcc glibc-devel nmstate-devel)
+	for architecture in "${@:2}"; do
+		case $architecture in
+		amd64) debian+=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross) ;;
+		arm64) debian+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross) ;;
+		ppc64le) debian+=(gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross) ;;
+		s390x) debian+=(gcc-s390x-linux-gnu libc6-dev-s390x-cross) ;;
+		*) echo "deps: no architecture is called $architecture" >&2 && exit 2 ;;
+		esac
+	done
 elif [ "${1:-}" != lab ]; then
 	debian+=(chromium-headless-shell)
 	fedora+=(chromium-headless)
 fi
-if [ "${1:-}" != lab ]; then
+if [ "${1:-}" != lab ] && [ "${1:-}" != release ]; then
 	# kind needs a docker. One that answers or could be started is left as it is.
 	if ! PATH=$PATH:/usr/sbin:/sbin command -v dockerd >/dev/null && ! docker version >/dev/null 2>&1; then
 		debian+=(docker.io)

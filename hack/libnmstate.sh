@@ -9,7 +9,8 @@
 # built from the locked workspace in rust/. nmstate-revert is always built from
 # there, since it exists in Rust only; without Rust it is left out, which is
 # said in one line (handler/backend/nmstate/doc.go tells what it costs).
-# NMSTATE_LIBRARY=build ignores the system's library.
+# NMSTATE_LIBRARY=build ignores the system's library. NMSTATE_ARCH builds for another
+# architecture than this machine's (hack/cross.sh has them).
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -27,7 +28,7 @@ has_library() {
 
 # system_library prints the path of the system's libnmstate.so.2, or nothing.
 system_library() {
-	[ "${NMSTATE_LIBRARY:-}" != build ] || return 0
+	[ "${NMSTATE_LIBRARY:-}" != build ] && [ -z "$cross" ] || return 0
 	PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | awk '$1 == "libnmstate.so.2" { print $NF; exit }'
 }
 
@@ -51,11 +52,11 @@ how_to_install() {
 # pinned is the version of nmstate that the workspace names.
 pinned() { sed -n 's/^nmstate-clib = "=\(.*\)"$/\1/p' "$root/rust/Cargo.toml"; }
 
-cargo_build() { # DIR PACKAGE...: into DIR/release
+cargo_build() { # DIR PACKAGE...: into $built
 	local target=$1 packages=()
 	shift
 	for package; do packages+=(-p "$package"); done
-	(cd "$root/rust" && NMSTATE_VERSION=$(pinned) cargo build --release --locked --target-dir "$target" "${packages[@]}") >&2 ||
+	(cd "$root/rust" && NMSTATE_VERSION=$(pinned) cargo build --release --locked --target-dir "$target" ${cross:+--target "$RUST_TARGET"} "${packages[@]}") >&2 ||
 		die "cargo could not build ${packages[*]}; what it says is above"
 }
 
@@ -78,10 +79,10 @@ build() {
 		say "no Rust $rust_wanted here, so no nmstate-revert: the way back after a lost checkpoint will be less exact"
 	fi
 	if [ -z "$library" ]; then
-		install -m 755 "$base/target/release/libnmstate.so" "$dir/lib/libnmstate.so.2"
+		install -m 755 "$built/libnmstate.so" "$dir/lib/libnmstate.so.2"
 		ln -sf libnmstate.so.2 "$dir/lib/libnmstate.so"
 	fi
-	if has_rust; then install -m 755 "$base/target/release/nmstate-revert" "$dir/bin/"; fi
+	if has_rust; then install -m 755 "$built/nmstate-revert" "$dir/bin/"; fi
 }
 
 # version DIR: of the library in it, by the file that it is a link to where it is the
@@ -96,6 +97,14 @@ version() {
 
 case ${1:-} in '' | --env) ;; *) die "unknown argument $1; see the top of $0" ;; esac
 
+cross=
+if [ -n "${NMSTATE_ARCH:-}" ]; then
+	cross=$("$root/hack/cross.sh" "$NMSTATE_ARCH")
+	eval "$cross"
+	[ -z "$cross" ] || has_rust || die "for $NMSTATE_ARCH it is built by Rust $rust_wanted, which is not here: $(how_to_install)"
+fi
+built=$base/target/${cross:+$RUST_TARGET/}release
+
 library=$(system_library)
 key=$({
 	cat "$root"/rust/Cargo.* "$root"/rust/*/Cargo.toml "$root"/rust/revert/src/*.rs
@@ -103,6 +112,7 @@ key=$({
 	# A library that was replaced, or a Rust that came, is another result.
 	[ -z "$library" ] || stat -L -c '%n %s %Y' "$library"
 	if has_rust; then echo rust; fi
+	[ -z "$cross" ] || echo "$cross"
 } | sha256sum | cut -c1-12)
 dir=$base/$key
 
@@ -123,6 +133,7 @@ if [ ! -d "$dir" ]; then
 fi
 
 if [ "${1:-}" = --env ]; then
+	[ -z "$cross" ] || echo "$cross"
 	# Without the C library's resolver and users, for which an image from scratch has no
 	# modules; and dependencies are compiled once, for builds with cgo and without.
 	echo "export CGO_ENABLED=1 GOFLAGS='$(go env GOFLAGS) -tags=nmstate,netgo,osusergo'"

@@ -4,6 +4,7 @@ go 1.26.3
 
 tool (
 	github.com/anchore/syft/cmd/syft
+	github.com/google/go-containerregistry/cmd/crane
 	github.com/goreleaser/goreleaser/v2
 )
 
