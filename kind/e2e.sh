@@ -5,6 +5,7 @@
 #   kind/e2e.sh [FLAG...]     flags are kind.sh's; see kind/kind.sh --help
 #   FOCUS=REGEXP kind/e2e.sh  only the specs whose names match
 #   LABELS='rollout || node' kind/e2e.sh  only the specs with these labels
+#   FROM=v1.2.3 kind/e2e.sh   the spec of an update begins there, not at the last commit
 #   KEEP=1 kind/e2e.sh        the cluster stays, for a look and for the next run
 #
 # A cluster of this checkout that stands is taken and left standing. Results are
@@ -60,6 +61,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 trap over EXIT
 step images env IMAGE_ENGINE=none hack/images.sh
+# What the spec of an update begins with; FROM=COMMIT, or the commit before.
+step before kind/before.sh ${FROM:-}
 [ -e out/kind/env ] || made=1
 step cluster kind/kind.sh up "${flags[@]}"
 step suite suite

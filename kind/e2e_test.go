@@ -17,6 +17,7 @@ func suiteOf(t *testing.T, suite string) *checkout {
 		c.write(name, "#!/bin/sh\necho \""+filepath.Base(name)+" $*\" >>"+c.root+"/calls\n"+body)
 	}
 	told("hack/images.sh", "")
+	told("kind/before.sh", "")
 	told("kind/kind.sh", `case $1 in
 up) echo KIND_BIN=/bin >out/kind/env;;
 env) cat out/kind/env;;

@@ -112,7 +112,12 @@ func (c *cluster) tryKubectl(ctx context.Context, args ...string) (string, error
 // bring copies deploy/ to where kubectl runs.
 func (c *cluster) bring(ctx context.Context) {
 	GinkgoHelper()
-	archive := exec.CommandContext(ctx, "tar", "-C", filepath.Dir(deploy), "-cf", "-", filepath.Base(deploy))
+	c.bringFrom(ctx, deploy)
+}
+
+func (c *cluster) bringFrom(ctx context.Context, folder string) {
+	GinkgoHelper()
+	archive := exec.CommandContext(ctx, "tar", "-C", filepath.Dir(folder), "-cf", "-", filepath.Base(folder))
 	files, err := archive.Output()
 	Expect(err).NotTo(HaveOccurred())
 	unpack := exec.CommandContext(ctx, "docker", "exec", "-i", c.control.name, "sh", "-c", "rm -rf /tmp/e2e && mkdir /tmp/e2e && tar -C /tmp/e2e -xf -")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,10 +77,14 @@ func enter(path string) error {
 	return nil
 }
 
-// The order is that of the text: who restarts nodes comes late, and uninstalling
+// The order is that of the text: an update comes first, onto a cluster that is bare; who restarts nodes comes late, and uninstalling
 // is the end.
 var _ = Describe("kubernetes-nmstate", func() {
-	BeforeEach(func(ctx SpecContext) { k.beInstalled(ctx) }, NodeTimeout(specTimeout))
+	BeforeEach(func(ctx SpecContext) {
+		if !slices.Contains(CurrentSpecReport().Labels(), bare) {
+			k.beInstalled(ctx)
+		}
+	}, NodeTimeout(specTimeout))
 	AfterEach(func(ctx SpecContext) {
 		if CurrentSpecReport().Failed() {
 			k.save(ctx, filepath.Join(artifacts, folderName(CurrentSpecReport().LeafNodeText)))
@@ -87,6 +92,7 @@ var _ = Describe("kubernetes-nmstate", func() {
 	}, NodeTimeout(2*time.Minute))
 	AfterEach(func(ctx SpecContext) { k.tidyUp(ctx) }, NodeTimeout(specTimeout))
 
+	Describe("updated", Label("update"), updates)
 	Describe("installed", Label("install"), installed)
 	Describe("reports", Label("reporting"), reporting)
 	Describe("a policy for each type of interface", Label("interfaces"), interfaces)
@@ -101,6 +107,7 @@ var _ = Describe("kubernetes-nmstate", func() {
 	Describe("the API server", Label("apiserver"), apiServer)
 	Describe("the modes", Label("modes"), modes)
 	Describe("a node", Label("node"), nodes)
+	Describe("taken over", Label("update"), takenOver)
 	Describe("the operator", Label("operator"), operator)
 	Describe("uninstalled", Label("uninstall"), uninstalled)
 })

@@ -1,0 +1,51 @@
+#!/bin/bash
+# Lays out in out/before what an update on a kind cluster begins with: images and deploy/
+# of an earlier commit, whose images have the tag before.
+#
+#   kind/before.sh            of the last commit, or of the one before it where the
+#                             checkout is as committed
+#   kind/before.sh COMMIT     of that one, such as the tag of a release
+#
+# Where the checkout has no earlier commit (a shallow clone), it says so and takes this
+# one: the update then brings the same programs as new images.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+out=$PWD/out/before
+say() { echo "before: $*" >&2; }
+
+commit=${1:-}
+if [ -z "$commit" ]; then
+	commit=HEAD
+	if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
+		:
+	elif git rev-parse --quiet --verify 'HEAD~1^{commit}' >/dev/null; then
+		commit=HEAD~1
+	else
+		say "this checkout has no earlier commit, so the update is from this one to itself"
+	fi
+fi
+commit=$(git rev-parse --verify "$commit^{commit}")
+if [ "$(cat "$out/commit" 2>/dev/null)" = "$commit" ]; then
+	say "$commit is there"
+	exit
+fi
+
+rm -rf "$out"
+mkdir -p "$out"
+git worktree prune
+trap 'git worktree remove --force "$out/tree" 2>/dev/null || true' EXIT
+git worktree add --quiet --force --detach "$out/tree" "$commit"
+(cd "$out/tree" && IMAGE_TAG=before IMAGE_ENGINE=none hack/images.sh)
+mv "$out/tree/out/images"/{handler,controllers}.tar "$out/"
+cp -R "$out/tree/deploy" "$out/deploy"
+cat >"$out/deploy/kustomization.yaml" <<END
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [overlays/distributed]
+images:
+- {name: localhost/kubernetes-nmstate/handler, newTag: before}
+- {name: localhost/kubernetes-nmstate/controllers, newTag: before}
+END
+echo "$commit" >"$out/commit"
+say "$(git log -1 --format='%h %s' "$commit"), in $out"
