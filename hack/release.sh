@@ -110,7 +110,9 @@ if [ "${IMAGES:-yes}" != no ]; then
 fi
 
 say "kubectl-nmstate, checksums and changes"
-flags=(--clean --skip=publish,announce,validate)
+# What people have to know comes before the list of commits.
+awk -v version="$version" '/^## / { is = $2 == version || $2 == "Unreleased" } is && !/^## /' CHANGELOG.md >"$out/notes.md"
+flags=(--clean --skip=publish,announce,validate --release-header="$out/notes.md")
 [ "$(git describe --tags --exact-match 2>/dev/null || true)" = "$version" ] || flags+=(--snapshot)
 goreleaser release "${flags[@]}"
 cp "$out"/plugin/*.tar.gz "$out"/plugin/*.zip "$out"/plugin/*.json "$out/plugin/checksums.txt" "$files/" 2>/dev/null || true
