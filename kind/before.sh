@@ -1,6 +1,7 @@
 #!/bin/bash
-# Lays out in out/before what an update on a kind cluster begins with: images and deploy/
-# of an earlier commit, whose images have the tag before.
+# Lays out in out/before what an update on a kind cluster begins with: images of an
+# earlier commit, with the tag before, and its deploy/, in which before/distributed and
+# before/operator install them.
 #
 #   kind/before.sh            of the last commit, or of the one before it where the
 #                             checkout is as committed
@@ -26,7 +27,8 @@ if [ -z "$commit" ]; then
 	fi
 fi
 commit=$(git rev-parse --verify "$commit^{commit}")
-if [ "$(cat "$out/commit" 2>/dev/null)" = "$commit" ]; then
+mark="$commit $(sha256sum kind/before.sh | cut -c1-12)"
+if [ "$(cat "$out/commit" 2>/dev/null)" = "$mark" ]; then
 	say "$commit is there"
 	exit
 fi
@@ -39,13 +41,16 @@ git worktree add --quiet --force --detach "$out/tree" "$commit"
 (cd "$out/tree" && IMAGE_TAG=before IMAGE_ENGINE=none hack/images.sh)
 mv "$out/tree/out/images"/{handler,controllers}.tar "$out/"
 cp -R "$out/tree/deploy" "$out/deploy"
-cat >"$out/deploy/kustomization.yaml" <<END
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources: [overlays/distributed]
-images:
-- {name: localhost/kubernetes-nmstate/handler, newTag: before}
-- {name: localhost/kubernetes-nmstate/controllers, newTag: before}
-END
-echo "$commit" >"$out/commit"
+for what in overlays/distributed operator; do
+	mkdir -p "$out/deploy/before/${what##*/}"
+	cat >"$out/deploy/before/${what##*/}/kustomization.yaml" <<-END
+		apiVersion: kustomize.config.k8s.io/v1beta1
+		kind: Kustomization
+		resources: [../../$what]
+		images:
+		- {name: localhost/kubernetes-nmstate/handler, newTag: before}
+		- {name: localhost/kubernetes-nmstate/controllers, newTag: before}
+	END
+done
+echo "$mark" >"$out/commit"
 say "$(git log -1 --format='%h %s' "$commit"), in $out"

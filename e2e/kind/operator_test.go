@@ -1,6 +1,8 @@
 package kind
 
 import (
+	"os"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -10,7 +12,7 @@ import (
 )
 
 func operator() {
-	It("installs as an NMState says and takes it away again, and no node is touched", func(ctx SpecContext) {
+	It("installs as an NMState says, updates and takes it away again, and no node is touched", func(ctx SpecContext) {
 		w := k.workers[0]
 		k.become(ctx, manifest("kept", on(w), bridge("e2e-kept", "10.31.1.1")), "kept", []*node{w}, bridged("e2e-kept", "10.31.1.1")...)
 		applied := w.checkpoints(ctx)
@@ -21,11 +23,11 @@ func operator() {
 			}
 		}, NodeTimeout(specTimeout))
 
-		k.bring(ctx)
+		k.bringBefore(ctx)
 		k.isInstalled = false
 		k.kubectl(ctx, "-n", namespace, "delete", "ds/nmstate-handler", "deploy/nmstate-controllers", "--timeout=3m")
 		started := time.Now()
-		k.kubectl(ctx, "apply", "-k", "/tmp/e2e/deploy/operator")
+		k.kubectl(ctx, "apply", "-k", "/tmp/e2e/deploy/before/operator")
 		k.kubectl(ctx, "apply", "-f", "/tmp/e2e/deploy/operator/nmstate.yaml")
 		k.kubectl(ctx, "wait", "nmstate/nmstate", "--for=condition=Available", "--timeout=4m")
 		told.say("an NMState to all pods ready", seconds(time.Since(started)))
@@ -34,6 +36,18 @@ func operator() {
 			k.awaitHandler(ctx, n, "")
 		}
 		k.awaitReported(ctx)
+
+		was := k.look(ctx)
+		k.bring(ctx)
+		k.kubectl(ctx, "apply", "-k", "/tmp/e2e/deploy/operator")
+		for _, image := range []string{"ds/nmstate-handler=" + os.Getenv("HANDLER_IMAGE"), "deploy/nmstate-controllers=" + os.Getenv("CONTROLLERS_IMAGE")} {
+			what, image, _ := strings.Cut(image, "=")
+			k.kubectl(ctx, "-n", namespace, "wait", what, "--for=jsonpath={.spec.template.spec.containers[0].image}="+image, "--timeout=2m")
+		}
+		k.awaitRolledOut(ctx)
+		k.kubectl(ctx, "wait", "nmstate/nmstate", "--for=condition=Available", "--timeout=2m")
+		k.awaitNewHandlers(ctx)
+		k.sameAs(ctx, was)
 		k.become(ctx, manifest("new", on(w), bridge("e2e-new", "10.31.2.1")), "new", []*node{w}, bridged("e2e-new", "10.31.2.1")...)
 		Expect(w.checkpoints(ctx)).To(Equal(applied+1), "applies: one for the new policy, none for the new installation")
 

@@ -3,6 +3,7 @@ package kind
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,14 +30,11 @@ const bare = "bare"
 
 func updates() {
 	It("from the commit before: policies stay and no node is touched", Label(bare), func(ctx SpecContext) {
-		commit, err := os.ReadFile(filepath.Join(before, "commit"))
-		Expect(err).NotTo(HaveOccurred(), "kind/before.sh makes it")
 		if k.isInstalled {
 			k.beRemoved(ctx)
 		}
-		k.loadBefore(ctx)
-		k.bringFrom(ctx, filepath.Join(before, "deploy"))
-		k.kubectl(ctx, "apply", "-k", "/tmp/e2e/deploy")
+		commit := k.bringBefore(ctx)
+		k.kubectl(ctx, "apply", "-k", "/tmp/e2e/deploy/before/distributed")
 		k.awaitRolledOut(ctx)
 		k.awaitReported(ctx)
 		k.isInstalled = true
@@ -52,7 +50,7 @@ func updates() {
 		was := k.look(ctx)
 		started := time.Now()
 		k.apply(ctx, "deploy")
-		told.say("update from "+strings.TrimSpace(string(commit))[:7]+", all pods new", seconds(time.Since(started)))
+		told.say("update from "+commit+", all pods new", seconds(time.Since(started)))
 		k.awaitNewHandlers(ctx)
 		k.sameAs(ctx, was)
 
@@ -162,24 +160,26 @@ func (c *cluster) awaitNewHandlers(ctx context.Context) {
 	}
 }
 
-// loadBefore imports the images of before into all nodes.
-func (c *cluster) loadBefore(ctx context.Context) {
+// bringBefore imports the images of before into all nodes, copies its deploy/ to where
+// kubectl runs, and tells which commit it is of.
+func (c *cluster) bringBefore(ctx context.Context) (commit string) {
 	GinkgoHelper()
-	var failed [8]error
+	said, err := os.ReadFile(filepath.Join(before, "commit"))
+	Expect(err).NotTo(HaveOccurred(), "kind/before.sh makes it")
+	nodes := c.all()
+	failed := make([]error, len(nodes))
 	var all sync.WaitGroup
-	for i, n := range c.all() {
+	for i, n := range nodes {
 		all.Go(func() {
 			for _, name := range []string{"handler", "controllers"} {
-				if failed[i] == nil {
-					failed[i] = n.load(ctx, filepath.Join(before, name+".tar"))
-				}
+				failed[i] = errors.Join(failed[i], n.load(ctx, filepath.Join(before, name+".tar")))
 			}
 		})
 	}
 	all.Wait()
-	for _, err := range failed {
-		Expect(err).NotTo(HaveOccurred())
-	}
+	Expect(errors.Join(failed...)).To(Succeed())
+	c.bringFrom(ctx, filepath.Join(before, "deploy"))
+	return string(said[:7])
 }
 
 func (n *node) load(ctx context.Context, archive string) error {
