@@ -110,7 +110,8 @@ package() {
 		[ -z "$name" ] || break
 	done
 	[ -n "$name" ] || die "no package is known that $1 is of"
-	install -d "$2/var/lib/dpkg/status.d" "$2/usr/share/doc/$name"
+	install -d "$2/var/lib/dpkg/status.d" "$2/usr/share/doc/$name" "$2/etc"
+	cp -L /etc/os-release "$2/etc/os-release" # Scanners ask of which release the packages are.
 	dpkg-query --admindir="$sysroot/var/lib/dpkg" -s "$name${DEBIAN_ARCH:+:$DEBIAN_ARCH}" >"$2/var/lib/dpkg/status.d/$name"
 	cp -L "$sysroot/usr/share/doc/$name/copyright" "$2/usr/share/doc/$name/"
 }

@@ -44,6 +44,8 @@ if [ -z "${TOOLS:-}" ]; then
 	(cd hack/release && CGO_ENABLED=0 go build -trimpath -o "$tools/" helm.sh/helm/v4/cmd/helm)
 fi
 export PATH=$tools:$PATH SYFT_CHECK_FOR_APP_UPDATE=false SYFT_GOLANG_SEARCH_LOCAL_MOD_CACHE_LICENSES=true
+SYFT_GOLANG_LOCAL_MOD_CACHE_DIR=$(go env GOMODCACHE)
+export SYFT_GOLANG_LOCAL_MOD_CACHE_DIR
 
 say "licences"
 go run ./hack/licences >"$files/THIRD_PARTY_LICENSES.txt"
@@ -71,21 +73,26 @@ crates() (
 		match($0, /name = "[^"]*"/) { name = substr($0, RSTART + 8, RLENGTH - 9); match($0, /version = "[^"]*"/); if ((name " " substr($0, RSTART + 11, RLENGTH - 12)) in linked) print }' rust/Cargo.lock
 )
 
+quietly() {
+	local said
+	said=$("$@" 2>&1) || die "$*: $said"
+}
+
 # image NAME ARCHITECTURE: what people load and scan, of one that was built.
 image() {
 	local tar=out/images/$1-$2.tar
 	[ -e "$tar" ] || tar=out/images/$1.tar # This machine's own.
-	syft scan "docker-archive:$tar" --platform "linux/$2" --select-catalogers +rust-cargo-lock-cataloger --quiet --output "spdx-json=$files/$1-$2.spdx.json"
+	syft scan "docker-archive:$tar" --source-name "$prefix/$1" --source-version "$version" --platform "linux/$2" --select-catalogers +rust-cargo-lock-cataloger --quiet --output "spdx-json=$files/$1-$2.spdx.json"
 	gzip -9nc "$tar" >"$files/$1-$2.tar.gz"
-	crane push --insecure "$tar" "$registry/$1:$2"
+	quietly crane push --insecure "$tar" "$registry/$1:$2"
 }
 
 # joined NAME: one image for all architectures, as a folder and as a file.
 joined() {
 	local architecture all=()
 	for architecture in $architectures; do all+=(--manifest "$registry/$1:$architecture"); done
-	crane index append --insecure --docker-empty-base=false "${all[@]}" --tag "$registry/$1:$version"
-	crane pull --insecure --format oci --annotate-ref "$registry/$1:$version" "$out/oci/$1"
+	quietly crane index append --insecure --docker-empty-base=false "${all[@]}" --tag "$registry/$1:$version"
+	quietly crane pull --insecure --format oci --annotate-ref "$registry/$1:$version" "$out/oci/$1"
 	sed -i.before "s|$registry/$1|$prefix/$1|" "$out/oci/$1/index.json"
 	rm "$out/oci/$1/index.json.before"
 	tar -C "$out/oci/$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -cf "$files/$1-$version.oci.tar" .
