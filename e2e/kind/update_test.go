@@ -266,7 +266,7 @@ func takenOver() {
 		k.applyText(ctx, objects)
 		k.applyText(ctx, objects, "--server-side", "--force-conflicts", "--subresource=status")
 		policy := k.kubectl(ctx, "get", "nncp", "older", "-o", "jsonpath={.metadata.uid} {.metadata.generation} {.spec}")
-		enactment := k.kubectl(ctx, "get", "nnce", w.name+".older", "-o", "jsonpath={.metadata.uid}")
+		enactment := k.kubectl(ctx, "get", "nodenetworkconfigurationenactments.v1beta1.nmstate.io", w.name+".older", "-o", "jsonpath={.metadata.uid}")
 		was := map[string]looked{}
 		for _, n := range k.all() {
 			was[n.name] = looked{n.snap(ctx), n.profiles(ctx), n.operations(ctx), n.checkpoints(ctx)}
@@ -280,7 +280,7 @@ func takenOver() {
 		k.awaitEnactment(ctx, w, "older", v1.EnactmentAvailable)
 		told.say("taken over from the older project", seconds(time.Since(started)))
 		Expect(k.kubectl(ctx, "get", "nncp", "older", "-o", "jsonpath={.metadata.uid} {.metadata.generation} {.spec}")).To(Equal(policy))
-		Expect(k.kubectl(ctx, "get", "nnce", w.name+".older", "-o", "jsonpath={.metadata.uid}")).To(Equal(enactment))
+		Expect(k.kubectl(ctx, "get", "nodenetworkconfigurationenactments.v1beta1.nmstate.io", w.name+".older", "-o", "jsonpath={.metadata.uid}")).To(Equal(enactment))
 		for _, n := range k.all() {
 			n.awaitSame(ctx, was[n.name].kernel)
 			Expect(cmp.Diff(was[n.name].profiles, n.profiles(ctx))).To(BeEmpty(), n.name)
