@@ -136,12 +136,16 @@ func (n *node) profiles(ctx context.Context) string {
 find /etc/NetworkManager/system-connections /run/NetworkManager/system-connections -type f -printf '%p %T+ ' -exec sha256sum {} \; 2>/dev/null | sort`)
 }
 
-// operations counts what the NetworkManager that runs was ever asked to do.
+// asked is everything that the NetworkManager that runs was ever asked to do.
+func (n *node) asked(ctx context.Context) []string {
+	GinkgoHelper()
+	return strings.Fields(n.script(ctx, `run=$(systemctl show NetworkManager --property InvocationID --value)
+journalctl _SYSTEMD_INVOCATION_ID="$run" --no-pager -o cat | sed -n 's/.*audit: op="\([^"]*\)".*/\1/p'`))
+}
+
 func (n *node) operations(ctx context.Context) int {
 	GinkgoHelper()
-	out := n.script(ctx, `run=$(systemctl show NetworkManager --property InvocationID --value)
-journalctl _SYSTEMD_INVOCATION_ID="$run" --no-pager -o cat | grep 'audit: op="' || true`)
-	return strings.Count(out, "\n")
+	return len(n.asked(ctx))
 }
 
 // awaitNewHandlers waits until handlers of these images have reported.
@@ -243,7 +247,7 @@ status:
 `
 
 func takenOver() {
-	It("from the older project: its policies and enactments stay and no node is touched", func(ctx SpecContext) {
+	It("from the older project: its policies stay, and a node that has what they want stays as it is", func(ctx SpecContext) {
 		w := k.workers[0]
 		// The older project would have had nmstate apply it, as ours does.
 		state := bridge("e2e-older", "10.39.0.1", "eth1")
@@ -260,17 +264,18 @@ func takenOver() {
 		Expect(err).NotTo(HaveOccurred())
 		k.applyText(ctx, string(crds))
 		k.kubectl(ctx, "wait", "crd", "--all", "--for=condition=Established", "--timeout=1m")
-		var node corev1.Node
-		Expect(k.Get(ctx, client.ObjectKey{Name: w.name}, &node)).To(Succeed())
-		objects := fmt.Sprintf(older, w.name, node.UID, indented(state))
+		var object corev1.Node
+		Expect(k.Get(ctx, client.ObjectKey{Name: w.name}, &object)).To(Succeed())
+		objects := fmt.Sprintf(older, w.name, object.UID, indented(state))
 		k.applyText(ctx, objects)
 		k.applyText(ctx, objects, "--server-side", "--force-conflicts", "--subresource=status")
 		policy := k.kubectl(ctx, "get", "nncp", "older", "-o", "jsonpath={.metadata.uid} {.metadata.generation} {.spec}")
-		enactment := k.kubectl(ctx, "get", "nodenetworkconfigurationenactments.v1beta1.nmstate.io", w.name+".older", "-o", "jsonpath={.metadata.uid}")
 		was := map[string]looked{}
 		for _, n := range k.all() {
 			was[n.name] = looked{n.snap(ctx), n.profiles(ctx), n.operations(ctx), n.checkpoints(ctx)}
 		}
+
+		settings := w.settings(ctx)
 
 		started := time.Now()
 		k.apply(ctx, "deploy")
@@ -280,16 +285,29 @@ func takenOver() {
 		k.awaitEnactment(ctx, w, "older", v1.EnactmentAvailable)
 		told.say("taken over from the older project", seconds(time.Since(started)))
 		Expect(k.kubectl(ctx, "get", "nncp", "older", "-o", "jsonpath={.metadata.uid} {.metadata.generation} {.spec}")).To(Equal(policy))
-		Expect(k.kubectl(ctx, "get", "nodenetworkconfigurationenactments.v1beta1.nmstate.io", w.name+".older", "-o", "jsonpath={.metadata.uid}")).To(Equal(enactment))
 		for _, n := range k.all() {
 			n.awaitSame(ctx, was[n.name].kernel)
-			Expect(cmp.Diff(was[n.name].profiles, n.profiles(ctx))).To(BeEmpty(), n.name)
-			Expect(n.operations(ctx)).To(Equal(was[n.name].operations), "what NetworkManager of %s was asked for", n.name)
+			if n != w {
+				Expect(n.operations(ctx)).To(Equal(was[n.name].operations), "what NetworkManager of %s was asked for", n.name)
+				continue
+			}
+			// The policy is proven once, by a transaction as any other: the record of a node
+			// is the handler's own, and the older project has none. It activates nothing.
+			Expect(cmp.Diff(settings, n.settings(ctx))).To(BeEmpty())
+			Expect(n.checkpoints(ctx)).To(Equal(was[n.name].checkpoints + 1))
+			Expect(n.asked(ctx)[was[n.name].operations:]).To(HaveEach(BeElementOf("checkpoint-create", "checkpoint-adjust-rollback-timeout",
+				"checkpoint-destroy", "connection-update", "device-reapply")))
 		}
 		nns := k.mustState(ctx, w)
-		Expect(nns.Status.AppliedSources).To(HaveLen(1), "the node has the policy, by its own record")
+		Expect(nns.Status.AppliedSources).To(HaveLen(1))
 		Expect(nns.Status.Drift).To(BeEmpty())
 	}, SpecTimeout(specTimeout))
+}
+
+// settings are the profiles' files, but for the moment at which each was last activated.
+func (n *node) settings(ctx context.Context) string {
+	GinkgoHelper()
+	return n.script(ctx, `cd /etc/NetworkManager/system-connections && grep -rv '^timestamp=' . | sort`)
 }
 
 // indented is a state as the value of a key two blanks deep.
