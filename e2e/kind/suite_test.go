@@ -77,7 +77,7 @@ func enter(path string) error {
 	return nil
 }
 
-// The order is that of the text: an update comes first, onto a cluster that is bare; who restarts nodes comes late, and uninstalling
+// The order is that of the text: who restarts nodes comes late, and uninstalling
 // is the end.
 var _ = Describe("kubernetes-nmstate", func() {
 	BeforeEach(func(ctx SpecContext) {
@@ -92,7 +92,6 @@ var _ = Describe("kubernetes-nmstate", func() {
 	}, NodeTimeout(2*time.Minute))
 	AfterEach(func(ctx SpecContext) { k.tidyUp(ctx) }, NodeTimeout(specTimeout))
 
-	Describe("updated", Label("update"), updates)
 	Describe("installed", Label("install"), installed)
 	Describe("reports", Label("reporting"), reporting)
 	Describe("a policy for each type of interface", Label("interfaces"), interfaces)
@@ -107,6 +106,7 @@ var _ = Describe("kubernetes-nmstate", func() {
 	Describe("the API server", Label("apiserver"), apiServer)
 	Describe("the modes", Label("modes"), modes)
 	Describe("a node", Label("node"), nodes)
+	Describe("updated", Label("update"), updates)
 	Describe("taken over", Label("update"), takenOver)
 	Describe("the operator", Label("operator"), operator)
 	Describe("uninstalled", Label("uninstall"), uninstalled)
