@@ -7,8 +7,8 @@
 #                             checkout is as committed
 #   kind/before.sh COMMIT     of that one, such as the tag of a release
 #
-# Where the checkout has no earlier commit (a shallow clone), it says so and takes this
-# one: the update then brings the same programs as new images.
+# Where the checkout has no earlier commit (a shallow clone, no history at all), it says so
+# and takes this one: the update then brings the same programs as new images.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,28 +16,33 @@ out=$PWD/out/before
 say() { echo "before: $*" >&2; }
 
 commit=${1:-}
-if [ -z "$commit" ]; then
-	commit=HEAD
-	if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
-		:
-	elif git rev-parse --quiet --verify 'HEAD~1^{commit}' >/dev/null; then
-		commit=HEAD~1
-	else
-		say "this checkout has no earlier commit, so the update is from this one to itself"
-	fi
+if ! git rev-parse --git-dir >/dev/null 2>&1; then
+	say "this checkout has no history, so the update is from this one to itself"
+	commit=nothing
+elif [ -n "$commit" ]; then
+	commit=$(git rev-parse --verify "$commit^{commit}")
+elif [ -z "$(git status --porcelain --untracked-files=no)" ] && commit=$(git rev-parse --quiet --verify 'HEAD~1^{commit}'); then
+	:
+else
+	[ -n "$(git status --porcelain --untracked-files=no)" ] || say "this checkout has no earlier commit, so the update is from this one to itself"
+	commit=$(git rev-parse --verify 'HEAD^{commit}')
 fi
-commit=$(git rev-parse --verify "$commit^{commit}")
 mark="$commit $(sha256sum kind/before.sh | cut -c1-12)"
-if [ "$(cat "$out/commit" 2>/dev/null)" = "$mark" ]; then
+if [ "$commit" != nothing ] && [ "$(cat "$out/commit" 2>/dev/null)" = "$mark" ]; then
 	say "$commit is there"
 	exit
 fi
 
 rm -rf "$out"
 mkdir -p "$out"
-git worktree prune
-trap 'git worktree remove --force "$out/tree" 2>/dev/null || true' EXIT
-git worktree add --quiet --force --detach "$out/tree" "$commit"
+trap 'git worktree remove --force "$out/tree" 2>/dev/null || rm -rf "$out/tree"' EXIT
+if [ "$commit" = nothing ]; then
+	mkdir "$out/tree"
+	tar --exclude=./out --exclude=./bin --exclude=./artifacts --exclude=./.git -cf - . | tar -C "$out/tree" -xf -
+else
+	git worktree prune
+	git worktree add --quiet --force --detach "$out/tree" "$commit"
+fi
 (cd "$out/tree" && IMAGE_TAG=before IMAGE_ENGINE=none hack/images.sh)
 mv "$out/tree/out/images"/{handler,controllers}.tar "$out/"
 cp -R "$out/tree/deploy" "$out/deploy"
@@ -53,4 +58,4 @@ for what in overlays/distributed operator; do
 	END
 done
 echo "$mark" >"$out/commit"
-say "$(git log -1 --format='%h %s' "$commit"), in $out"
+say "images and deploy/ of $commit are in $out"
