@@ -141,6 +141,8 @@ lay() {
 		;;
 	controllers) # The tag is for captures, which the helper resolves.
 		CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags nmstate -ldflags "$stamp" -o "$root/usr/bin/controllers" ./controllers
+		# The page for a team (deploy/components/page) runs from this image.
+		CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$stamp" -o "$root/usr/bin/kubectl-nmstate" ./plugin
 		;;
 	sim) CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$stamp" -o "$root/usr/bin/sim" ./sim ;;
 	esac

@@ -72,7 +72,7 @@ diff are kubectl diff's: 0 nothing differs, 1 something does, 2 failed.`,
 	}
 	root.AddCommand(p.statusCommand(), p.lintCommand(), p.planCommand(), p.applyCommand(), p.getCommand(), p.diffCommand(), p.whyCommand(), p.driftCommand(), p.graphCommand(), p.historyCommand(), p.cablingCommand(),
 		p.confirmCommand(), p.pauseCommand(), p.resumeCommand(),
-		p.retryCommand(), p.undoCommand(), p.uiCommand(), p.reportCommand(), p.checkCommand(), optionsCommand())
+		p.retryCommand(), p.undoCommand(), p.uiCommand(), p.serveCommand(), p.reportCommand(), p.checkCommand(), optionsCommand())
 	root.SetOut(p.Out)
 	root.SetErr(p.ErrOut)
 	root.SetIn(p.In)

@@ -51,6 +51,8 @@ func newMapper() meta.RESTMapper {
 	} {
 		mapper.AddSpecific(v1.GroupVersion.WithKind(kind), v1.GroupVersion.WithResource(names[0]), v1.GroupVersion.WithResource(names[1]), meta.RESTScopeRoot)
 	}
+	nodes := schema.GroupVersion{Version: "v1"}
+	mapper.AddSpecific(nodes.WithKind("Node"), nodes.WithResource("nodes"), nodes.WithResource("node"), meta.RESTScopeRoot)
 	return mapper
 }
 

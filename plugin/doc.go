@@ -3,7 +3,7 @@
 // and nothing else, with --try only if somebody keeps it. While it is under way: "status",
 // "why", and what a person decides, "confirm", "pause", "resume", "retry", "undo".
 // Afterwards: "drift", "diff", "graph", "history", "cabling" and "get interfaces" look at
-// the nodes, "ui" shows all of it in a browser, "report" collects it for a bug report.
+// the nodes, "ui" shows all of it in a browser, "serve" does so for a team, "report" collects it for a bug report.
 // "check --pre" is for before an install.
 //
 // It owns the command line, the connection to the API server with kubectl's own

@@ -120,7 +120,7 @@ func TestExitCodes(t *testing.T) {
 		"something that cannot be listed":           {reported, "get routes", 2, "", `there is no "routes" to get`},
 		"nothing to list":                           {reported, "get", 2, "", "get interfaces"},
 		"names of nodes are completed":              {reported, "__complete get interfaces --node n", 0, "node1\n", ""},
-		"who has set an interface":                  {reported, "why node1 eth1", 0, "mtu       1400    mtu      -     -       stays; comes back", ""},
+		"who has set an interface":                  {reported, "why node1 eth1", 0, "mtu       1400    mtu      -     -        -       stays; with kubectl nmstate undo mtu it comes back", ""},
 		"who has set an interface, for a script":    {reported, "why node1 eth1.mtu -o json", 0, `"value": "1400"`, ""},
 		"who has set what nobody has set":           {reported, "why node1 eth1.ipv4", 0, "no policy sets anything of eth1.ipv4 on node node1", ""},
 		"an interface that a node has not":          {reported, "why node1 eth9", 1, "", "node node1 has no interface eth9"},

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -17,29 +19,35 @@ import (
 )
 
 func (p *plugin) uiCommand() *cobra.Command {
-	port := 0
+	port, readOnly := 0, true
 	cmd := &cobra.Command{
 		Use:   "ui",
 		Short: "Show the fleet, nodes, policies, plans and drift in a browser",
 		Long: `ui serves a page on this machine's loopback until it is ended, and prints its
-address. It reads the cluster with your own rights and changes nothing. The address
-has a token in it, since others who are logged in to this machine could ask, too.
-The page loads nothing from anywhere else, and follows the cluster by itself.`,
+address. It reads the cluster with your own rights and changes nothing, but for one
+thing: with --read-only=false a policy that waits for a person has a button that keeps
+the change, as kubectl nmstate confirm does. The address has a token in it, since
+others who are logged in to this machine could ask, too. The page loads nothing from
+anywhere else, and follows the cluster by itself.`,
 		Example: `  kubectl nmstate ui
-  kubectl nmstate ui --port 8080`,
+  kubectl nmstate ui --port 8080
+
+  # With the button that keeps a change
+  kubectl nmstate ui --read-only=false`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if port < 0 || port > 65535 {
 				return fmt.Errorf("%w: --port %d: want 0 to 65535", errUsage, port)
 			}
-			return p.ui(cmd.Context(), port)
+			return p.ui(cmd.Context(), port, readOnly)
 		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "port on the loopback; 0 for any that is free")
+	cmd.Flags().BoolVar(&readOnly, "read-only", true, "show only; false adds the button that keeps a change which waits for a person")
 	return cmd
 }
 
-func (p *plugin) ui(ctx context.Context, port int) error {
+func (p *plugin) ui(ctx context.Context, port int, readOnly bool) error {
 	api, err := p.connect()
 	if err != nil {
 		return err
@@ -53,11 +61,18 @@ func (p *plugin) ui(ctx context.Context, port int) error {
 	if err != nil {
 		return err
 	}
-	token := make([]byte, 16)
-	if _, err := rand.Read(token); err != nil {
-		return fmt.Errorf("making a token: %w", err)
+	token, key, err := keys()
+	if err != nil {
+		return err
 	}
-	handler, err := ui.New(ui.Handler{Held: held, Live: api, Changed: bell.next, Clock: p.clock, Token: hex.EncodeToString(token), Cluster: p.clusterName()})
+	viewer := ui.Viewer{Held: held, Live: api, Follow: bell.follow, Credential: token}
+	if !readOnly {
+		viewer.Writer = api
+	}
+	handler, err := ui.New(ui.Handler{
+		Viewer: func(*http.Request) (ui.Viewer, error) { return viewer, nil },
+		Clock:  p.clock, Token: token, Key: key, Pace: time.Second / 2, Cluster: p.clusterName(),
+	})
 	if err != nil {
 		return err
 	}
@@ -65,6 +80,15 @@ func (p *plugin) ui(ctx context.Context, port int) error {
 		fmt.Fprintf(p.Out, "%s?token=%s\n", address, handler.Token)
 		fmt.Fprintln(p.ErrOut, "open this address in a browser; Ctrl-C ends it")
 	})
+}
+
+// keys are a token for the address, and a key for the words of forms.
+func keys() (token string, key []byte, err error) {
+	made := make([]byte, 48)
+	if _, err := rand.Read(made); err != nil {
+		return "", nil, fmt.Errorf("making a token: %w", err)
+	}
+	return hex.EncodeToString(made[:16]), made[16:], nil
 }
 
 // clusterName is how the user's configuration calls the cluster.
@@ -90,6 +114,21 @@ func (b *bell) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ring
+}
+
+// follow tells of each ring until the context ends, and once at the beginning: what
+// changed since the page was made might not change again.
+func (b *bell) follow(ctx context.Context, tell func()) error {
+	next := b.next()
+	for tell(); ; {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-next:
+			next = b.next()
+			tell()
+		}
+	}
 }
 
 func (b *bell) tell() {

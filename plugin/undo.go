@@ -34,8 +34,8 @@ by setting, guarded by probes like any other change. What another policy or a
 person has set meanwhile stays. Where spec.onDelete is not Revert yet, it becomes
 so first, and undo waits until every node knows it.
 
-With --dry-run nothing is deleted: it shows, as a plan does, which settings would
-come back. Their former values only the nodes know.
+With --dry-run nothing is deleted: it shows, as a plan does, on which nodes which
+settings would change, from which value and back to which.
 
 The policy is gone afterwards: keep a copy if you may want it again.`,
 		Example: `  kubectl get nncp bridge -o yaml > bridge.yaml

@@ -23,9 +23,9 @@ node has, what the node did about it, when it is tried again, and what to do.
 A name that is both a policy's and a node's is taken for the policy.
 
 Of an interface on a node it tells each setting that policies make there: which
-policy, for how long, whether something else was found since (drift), and what
-becomes of it when the policy goes. The value that was there before is known to
-the node only.`,
+policy, for how long, which value was there before, whether something else was found
+since (drift), and what becomes of it when the policy goes: what an undo brings back.
+Nodes tell the values of before in status.before of their NodeNetworkState.`,
 		Example: `  # On which nodes a policy fails
   kubectl nmstate why bridge
 

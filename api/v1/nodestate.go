@@ -262,36 +262,6 @@ type Capabilities struct {
 	MissingLinkTypes []string `json:"missingLinkTypes,omitempty"`
 }
 
-// Truncated says what a report leaves out, since the whole would be larger than 512 KiB.
-type Truncated struct {
-	// Size of the whole report in bytes.
-	Size int64 `json:"size"`
-	// Hash of the whole report: it changes whenever the whole report does.
-	Hash string `json:"hash"`
-	// Omitted parts, the most first.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
-	Omitted []Omitted `json:"omitted,omitempty"`
-}
-
-// Omitted are parts of one section of the state, and interfaces of one type.
-type Omitted struct {
-	// Section of the state: interfaces, routes.running, ...
-	// +kubebuilder:validation:MaxLength=64
-	Section string `json:"section"`
-	// Type of the interfaces.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	Type string `json:"type,omitempty"`
-	// Count of them.
-	Count int64 `json:"count"`
-	// Names of the interfaces in ranges: "br[0-599], eth7".
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	Names string `json:"names,omitempty"`
-}
-
 // NodeNetworkStateStatus is what a node is.
 type NodeNetworkStateStatus struct {
 	// CurrentState as last reported.
@@ -321,6 +291,15 @@ type NodeNetworkStateStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	History []PastTransaction `json:"history,omitempty"`
+	// Before is what was there before policies set what they have committed.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
+	Before []Before `json:"before,omitempty"`
+	// BeforeOmitted counts the interfaces and sections that before leaves out: it takes at
+	// most 64 KiB.
+	// +optional
+	BeforeOmitted int32 `json:"beforeOmitted,omitempty"`
 	// Drift is what is not as it was brought to, at most 100 leaves.
 	// +optional
 	// +listType=atomic

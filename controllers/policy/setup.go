@@ -138,9 +138,11 @@ func (r *Reconciler) stateChanged() predicate.Predicate {
 	}}
 }
 
-// reportChanged tells of a change also in what the report leaves out.
+// reportChanged tells of a change also in what the report leaves out, and in what an
+// undo brings back.
 func reportChanged(before, after *v1.NodeNetworkStateStatus) bool {
-	return !bytes.Equal(before.CurrentState.Raw, after.CurrentState.Raw) || !equality.Semantic.DeepEqual(before.Truncated, after.Truncated)
+	return !bytes.Equal(before.CurrentState.Raw, after.CurrentState.Raw) || !equality.Semantic.DeepEqual(before.Truncated, after.Truncated) ||
+		!equality.Semantic.DeepEqual(before.Before, after.Before)
 }
 
 func outcome(nns *v1.NodeNetworkState) v1.NodeNetworkStateStatus {

@@ -69,6 +69,7 @@ func fleet(t *testing.T, api client.Client) {
 	drifted := nodeState("node2")
 	drifted.Spec.Sources = []v1.DesiredSource{{Source: v1.Source{Policy: "storage", Generation: 1, Hash: "1"}, Paths: []string{"interfaces[br1]", "interfaces[bond0.100].mtu"}}}
 	drifted.Spec.DesiredState = v1.NewState([]byte(`{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1500}]}`))
+	drifted.Status.Before = []v1.Before{{Of: "interfaces[br1]", Was: v1.NewState([]byte(`{"state":"up","mtu":9000}`)), Unset: []string{"description"}}}
 	drifted.Status.Drift = []v1.Drift{{Path: "interfaces[br1].mtu", Expected: "1500", Found: "1400", Policy: "storage", Action: "Reported", Since: ago(90)}}
 	drifted.Status.History = []v1.PastTransaction{
 		{Ended: ago(300), Since: ago(304), Policy: "storage", PolicyGeneration: 1, Result: v1.TransactionCommitted},
@@ -79,6 +80,20 @@ func fleet(t *testing.T, api client.Client) {
 		put(t, api, nodeState(fmt.Sprintf("node%d", i)))
 	}
 	policies(t, api, ago)
+}
+
+// putCareful makes a policy whose change on a node waits for a person.
+func putCareful(t *testing.T, api client.Client, node string) {
+	t.Helper()
+	careful := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "careful"}}
+	careful.Spec.DesiredState = v1.NewState([]byte(`{"interfaces":[{"name":"eth1","mtu":1400}]}`))
+	careful.Status.ObservedGeneration = 1
+	careful.Status.Conditions = []v1.Condition{{Type: v1.PolicyProgressing, Status: metav1.ConditionTrue, Reason: v1.ReasonConfigurationProgressing}}
+	put(t, api, careful)
+	waits := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: node + ".careful", Labels: map[string]string{v1.EnactmentPolicyLabel: "careful", v1.EnactmentNodeLabel: node}}}
+	waits.Spec.ApprovedGeneration, waits.Status.PolicyGeneration = 1, 1
+	waits.Status.Conditions = []v1.Condition{{Type: v1.EnactmentProgressing, Status: metav1.ConditionTrue, Reason: "Test", Message: "Applying desired state: waiting for confirmation until 23:59:59Z: kubectl annotate"}}
+	put(t, api, waits)
 }
 
 func policies(t *testing.T, api client.Client, ago func(int) metav1.Time) {
@@ -92,6 +107,7 @@ func policies(t *testing.T, api client.Client, ago func(int) metav1.Time) {
 		{Type: v1.Reconciling, Status: metav1.ConditionTrue, Reason: v1.ReasonConfigurationProgressing},
 	}
 	put(t, api, storage)
+	putCareful(t, api, "node6")
 	later := &v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "later"}}
 	later.Spec.DesiredState, later.Spec.Mode = storage.Spec.DesiredState, "Plan"
 	later.Status.ObservedGeneration = 1

@@ -30,7 +30,10 @@ var _ = Describe("Mending with the kubectl plugin", func() {
 
 		out, progress, code = f.plugin(ctx, "undo", "mtu", "--dry-run")
 		Expect(code).To(Equal(0), progress)
-		Expect(out).To(ContainSubstring("goes back to what was before the policy"))
+		Expect(out).To(ContainSubstring("mtu: 1400 -> 1500"))
+		why, progress, code := f.plugin(ctx, "why", n.Name, "eth1.mtu")
+		Expect(code).To(Equal(0), progress)
+		Expect(why).To(MatchRegexp(`(?m)^mtu +1400 +mtu +\S+ +1500 +- +stays; with kubectl nmstate undo mtu it goes back to 1500$`))
 		Expect(f.policies(ctx)).To(HaveExactElements("mtu"))
 		policy, err := f.policy(ctx, "mtu")
 		Expect(err).NotTo(HaveOccurred())

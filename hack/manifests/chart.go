@@ -63,11 +63,39 @@ func chartFiles(root string, distributed, centralized []*unstructured.Unstructur
 		}
 		templates.WriteString("{{- if .Values.secrets }}\n---\n" + text + "{{- end }}\n")
 	}
+	var page string
+	if page, defaults["page"], err = pageTemplates(root); err != nil {
+		return nil, err
+	}
+	templates.WriteString(page)
 	var values bytes.Buffer
 	if err := template.Must(template.New("values").Parse(valuesText)).Execute(&values, defaults); err != nil {
 		return nil, err
 	}
 	return map[string][]byte{chart + "templates/installed.yaml": templates.Bytes(), chart + "values.yaml": values.Bytes()}, nil
+}
+
+// pageTemplates are those of the page for a team, and the defaults of its values.
+func pageTemplates(root string) (text string, defaults map[string]string, err error) {
+	objects, err := install.Build(filepath.Join(root, "deploy", "components", "page"))
+	if err != nil {
+		return "", nil, err
+	}
+	for _, object := range objects {
+		program := ""
+		if object.GetKind() == "Deployment" {
+			program = "page"
+			if defaults, err = withValues(object); err != nil {
+				return "", nil, err
+			}
+		}
+		one, err := templateOf(object, program)
+		if err != nil {
+			return "", nil, err
+		}
+		text += "{{- if .Values.page.enabled }}\n---\n" + one + "{{- end }}\n"
+	}
+	return text, defaults, nil
 }
 
 // withValues puts marks into a workload where values stand in the template, and returns
@@ -161,7 +189,7 @@ func valueOf(space, key, mark, program string) string {
 	case "namespace":
 		return line("{{ .Release.Namespace }}")
 	case "image":
-		return line(fmt.Sprintf(`{{ %s.image | default (printf "%%s/%s:%%s" .Values.image.prefix (.Values.image.tag | default .Chart.AppVersion)) }}`, values, program))
+		return line(fmt.Sprintf(`{{ %s.image | default (printf "%%s/%s:%%s" .Values.image.prefix (.Values.image.tag | default .Chart.AppVersion)) }}`, values, imageOf(program)))
 	case "imagePullPolicy":
 		return line("{{ .Values.image.pullPolicy }}")
 	case "metrics":
@@ -183,15 +211,26 @@ func valueOf(space, key, mark, program string) string {
 	return "{{- with " + values + " }}\n" + space + strings.TrimRight(key, " ") + "\n{{- toYaml . | nindent " + inner + " }}\n{{- end }}\n"
 }
 
+// imageOf is the image that a program is in.
+func imageOf(program string) string {
+	if program == "page" {
+		return "controllers"
+	}
+	return program
+}
+
 // argsOf are the arguments that some values add.
 func argsOf(space, program string) string {
 	added := []struct{ condition, arg string }{
 		{`if eq .Values.mode "centralized"`, "--mode=centralized"}, {"with .Values.logLevel", "--log-level={{ . }}"},
 		{"if .Values.allowCommands", "--allow-commands"},
 	}
-	if program == "handler" {
+	switch program {
+	case "page":
+		added = nil
+	case "handler":
 		added = append(added, struct{ condition, arg string }{"with .Values.dnsProbeHost", "--dns-probe-host={{ . }}"})
-	} else {
+	default:
 		added = append(added, struct{ condition, arg string }{"if .Values.secrets", "--secrets-namespace=$(NAMESPACE)"})
 	}
 	added = append(added, struct{ condition, arg string }{"range .Values." + program + ".extraArgs", "{{ . | quote }}"})

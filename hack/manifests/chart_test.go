@@ -94,6 +94,14 @@ func TestTheChartMakesWhatKustomizeMakes(t *testing.T) {
 		"in centralized mode": {"mode: centralized", "resources: [../../deploy/overlays/centralized]"},
 		"with commands":       {"allowCommands: true", "resources: [../../deploy]\ncomponents: [../../deploy/components/commands]"},
 		"with Secrets":        {"secrets: true", "resources: [../../deploy]\ncomponents: [../../deploy/components/secrets]"},
+		"with the page for a team": {
+			"page: {enabled: true, extraArgs: [--read-only=false]}", `resources: [../../deploy]
+components: [../../deploy/components/page]
+patches:
+- target: {kind: Deployment, name: nmstate-page}
+  patch: |-
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --read-only=false}`,
+		},
 		"the controllers on any node": {
 			"controllers: {affinity: {nodeAffinity: null}}", "resources: [../../deploy]\ncomponents: [../../deploy/components/any-node]",
 		},
@@ -130,7 +138,7 @@ patches:
 			}
 		})
 	}
-	elsewhere, failure := render(t, program, "net-system", "secrets: true")
+	elsewhere, failure := render(t, program, "net-system", "{secrets: true, page: {enabled: true}}")
 	if failure != "" {
 		t.Fatal(failure)
 	}

@@ -22,6 +22,7 @@ func Release(root, prefix, version string) (map[string][]byte, error) {
 		"kubernetes-nmstate-centralized.yaml": "overlays/centralized",
 		"kubernetes-nmstate-operator.yaml":    "operator",
 		"kubernetes-nmstate-monitoring.yaml":  "components/monitoring",
+		"kubernetes-nmstate-page.yaml":        "components/page",
 		"kubernetes-nmstate-openshift.yaml":   "components/openshift",
 	} {
 		objects, err := install.Build(filepath.Join(root, "deploy", folder))

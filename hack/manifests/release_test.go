@@ -18,6 +18,7 @@ func TestTheManifestsOfAReleaseNameItsImages(t *testing.T) {
 		"kubernetes-nmstate-operator.yaml":    {controllers},
 		"kubernetes-nmstate-monitoring.yaml":  nil,
 		"kubernetes-nmstate-openshift.yaml":   nil,
+		"kubernetes-nmstate-page.yaml":        {controllers},
 	} {
 		var images []string
 		for _, found := range regexp.MustCompile(`(?m)^ +image: (\S+)$`).FindAllStringSubmatch(string(files[name]), -1) {
@@ -27,7 +28,7 @@ func TestTheManifestsOfAReleaseNameItsImages(t *testing.T) {
 			t.Errorf("%s: images %v, want %v", name, images, want)
 		}
 	}
-	if len(files) != 5 {
+	if len(files) != 6 {
 		t.Errorf("%d files", len(files))
 	}
 }

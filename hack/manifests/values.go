@@ -53,4 +53,17 @@ controllers:
   affinity:{{ .controllers.affinity }}
   resources:{{ .controllers.resources }}
   extraArgs: []
+
+# The page of kubectl nmstate for a team, behind an authenticating proxy of yours that
+# passes the viewer's token on. It has no rights of its own.
+page:
+  enabled: false
+  # A whole image instead of that of the controllers, which has the program too.
+  image: ""
+  nodeSelector:{{ .page.nodeSelector }}
+  tolerations: []
+  affinity:{{ .page.affinity }}
+  resources:{{ .page.resources }}
+  # --read-only=false adds the button that keeps a change which waits for a person.
+  extraArgs: []
 `

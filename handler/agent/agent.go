@@ -89,6 +89,8 @@ type Agent struct {
 	whole atomic.Pointer[state.State]
 	// refreshed is the last value of the force-refresh label that was answered.
 	refreshed string
+	// former is what was told of the time before the policies.
+	former *toldBefore
 	// hashed is the desired state that was asked for last, with its hash.
 	hashed hashed
 	// shown is what was read back last; nil once it was reported or taken back.

@@ -210,6 +210,7 @@ func policyInterfaces(nns *v1.NodeNetworkState) []string {
 func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) {
 	last := a.record.Last
 	status.Transaction, status.History = a.transaction(status.Transaction), slices.Clone(a.record.History)
+	a.tellBefore(status)
 	hash := a.hashOf(nns.Spec.DesiredState)
 	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil
 	if committed := a.record.Committed; committed != nil {

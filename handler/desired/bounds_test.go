@@ -25,7 +25,7 @@ func many(count int) state.State {
 
 func TestAPlanOfVeryManyInterfacesIsWithinItsBound(t *testing.T) {
 	wanted := many(1500)
-	got := Plan(wanted, wanted, stateOf(t, plannedNode), state.State{})
+	got := Plan(wanted, wanted, stateOf(t, plannedNode), Undone{})
 	raw, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestAPlanOfVeryManyInterfacesIsWithinItsBound(t *testing.T) {
 	tree := wanted.Tree()
 	tree["interfaces"].([]any)[1499].(map[string]any)["mtu"] = json.Number("1401")
 	other := state.FromTree(tree)
-	if Plan(other, other, stateOf(t, plannedNode), state.State{}).Hash == got.Hash {
+	if Plan(other, other, stateOf(t, plannedNode), Undone{}).Hash == got.Hash {
 		t.Error("a change of what is left out has the same hash")
 	}
 }

@@ -26,18 +26,21 @@ const (
 const planHashBytes = 8
 
 // Plan is what a policy's rendering would change on a node: target is what the
-// node's policies come to with it, current the node's state as reported. undone
-// is what the node has committed of the policy, if what the policy does not
-// name any more goes back to what was before. The hash is that of the rendering
+// node's policies come to with it, current the node's state as reported, undone what
+// goes back to what was before the policy. The hash is that of the rendering
 // and of the changes: it does not depend on the node's name or the policy's
 // generation.
-func Plan(rendered, target, current, undone state.State) v1.EnactmentPlan {
+func Plan(rendered, target, current state.State, undone Undone) v1.EnactmentPlan {
 	p := planner{worst: v1.DisruptionNone, target: target, current: current, risky: carriers(current), at: map[string]*v1.PlannedInterface{}}
 	for _, d := range state.Missing(rendered, current) {
 		p.difference(d)
 	}
 	for _, one := range rendered.Interfaces() {
-		p.lostAddresses(one)
+		want := one
+		if whole, said := target.Interface(one.Name); said {
+			want = whole
+		}
+		p.lostAddresses(one, want)
 		p.newPorts(one)
 	}
 	p.putBack(undone)
@@ -161,9 +164,9 @@ func leadsEverywhere(route string) bool {
 	return strings.HasPrefix(route, "0.0.0.0/0") || strings.HasPrefix(route, "::/0")
 }
 
-// lostAddresses are those that the interface has and shall not keep: nmstate
-// replaces the addresses of a family of which the document lists any.
-func (p *planner) lostAddresses(rendered state.Interface) {
+// lostAddresses are those that the interface has and shall not keep, want being all that
+// is said of it: nmstate replaces the addresses of a family of which the document lists any.
+func (p *planner) lostAddresses(rendered, want state.Interface) {
 	is, there := p.current.Interface(rendered.Name)
 	if !there {
 		return
@@ -175,10 +178,6 @@ func (p *planner) lostAddresses(rendered state.Interface) {
 		return
 	}
 	for _, family := range []state.Family{state.IPv4, state.IPv6} {
-		want := rendered
-		if whole, said := p.target.Interface(rendered.Name); said {
-			want = whole
-		}
 		keeps := want.Addresses(family)
 		if !p.replaces(rendered, is, family) {
 			continue

@@ -123,7 +123,7 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rendered := stateOf(t, test.desired)
-			got := Plan(rendered, rendered, stateOf(t, plannedNode), stateOf(t, test.undone))
+			got := Plan(rendered, rendered, stateOf(t, plannedNode), Undone{Held: stateOf(t, test.undone), All: stateOf(t, test.undone)})
 			if diff := cmp.Diff(test.want, shownPlan(got)); diff != "" {
 				t.Error(diff)
 			}
@@ -135,11 +135,11 @@ func TestAPlanIsIdentifiedByWhatItSays(t *testing.T) {
 	current, other := stateOf(t, plannedNode), stateOf(t, strings.ReplaceAll(plannedNode, "name: eth1, type: ethernet, state: up, mtu: 1500", "name: eth1, type: ethernet, state: up, mtu: 1400"))
 	one := stateOf(t, `interfaces: [{name: eth1, mtu: 9000}]`)
 	two := stateOf(t, `interfaces: [{name: eth1, mtu: 9001}]`)
-	hash := Plan(one, one, current, state.State{}).Hash
-	if again := Plan(one, one, current, state.State{}).Hash; again != hash {
+	hash := Plan(one, one, current, Undone{}).Hash
+	if again := Plan(one, one, current, Undone{}).Hash; again != hash {
 		t.Errorf("the same plan has hashes %s and %s", hash, again)
 	}
-	if Plan(two, two, current, state.State{}).Hash == hash || Plan(one, one, other, state.State{}).Hash == hash {
+	if Plan(two, two, current, Undone{}).Hash == hash || Plan(one, one, other, Undone{}).Hash == hash {
 		t.Error("another rendering, or another node, has the same plan")
 	}
 	if len(hash) != 16 {
@@ -151,7 +151,7 @@ func TestAnAddressOfAnotherPolicyIsNotLost(t *testing.T) {
 	current := stateOf(t, plannedNode)
 	one := stateOf(t, `interfaces: [{name: eth1, ipv4: {enabled: true, address: [{ip: 203.0.113.11, prefix-length: 24}]}}]`)
 	both := stateOf(t, `interfaces: [{name: eth1, ipv4: {enabled: true, address: [{ip: 203.0.113.10, prefix-length: 24}, {ip: 203.0.113.11, prefix-length: 24}]}}]`)
-	if got := Plan(one, both, current, state.State{}); got.Disruption != v1.DisruptionReapply {
+	if got := Plan(one, both, current, Undone{}); got.Disruption != v1.DisruptionReapply {
 		t.Error(shownPlan(got))
 	}
 }
@@ -163,7 +163,7 @@ func TestALongPlanIsCut(t *testing.T) {
 		fmt.Fprintf(&text, "{destination: 198.51.%d.0/24, next-hop-interface: eth1},", i)
 	}
 	many := stateOf(t, text.String()+"]}")
-	got := Plan(many, many, stateOf(t, plannedNode), state.State{})
+	got := Plan(many, many, stateOf(t, plannedNode), Undone{})
 	if len(got.Changes) != maxPlanLines+1 || got.Changes[maxPlanLines] != "and 50 more" {
 		t.Errorf("%d lines, the last %q", len(got.Changes), got.Changes[len(got.Changes)-1])
 	}

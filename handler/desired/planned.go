@@ -83,9 +83,9 @@ func (t *turn) planOne(m *member) bool {
 		m.conflict, m.status.Plan = &conflict, nil
 		return false
 	}
-	var undone state.State
+	var undone Undone
 	if held != nil && m.policy.OnDelete == "Revert" {
-		undone = held.State
+		undone = t.undone(held.State)
 	}
 	plan := Plan(m.policy.State, target.state, current, undone)
 	plan.Warnings = bounded(ringWarnings(m.policy.State, target.state, current))

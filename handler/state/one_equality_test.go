@@ -60,7 +60,7 @@ func (e *equality) same(spelled state.State) {
 	for _, d := range state.Diff(e.is, spelled) {
 		e.wrong("a difference of reports: %v", d)
 	}
-	if plan := desired.Plan(e.is, e.is, spelled, state.State{}); len(plan.Interfaces)+len(plan.Changes) > 0 {
+	if plan := desired.Plan(e.is, e.is, spelled, desired.Undone{}); len(plan.Interfaces)+len(plan.Changes) > 0 {
 		e.wrong("a plan to change it to itself: %+v", plan)
 	}
 	if undo := e.undo(spelled); undo.IsEmpty() && !e.leaf.Unread {
@@ -96,7 +96,7 @@ func (e *equality) differs() {
 	if len(state.Diff(e.is, e.other)) == 0 {
 		e.wrong("another value is no difference of reports")
 	}
-	if plan := desired.Plan(e.is, e.is, e.other, state.State{}); len(plan.Interfaces)+len(plan.Changes) == 0 {
+	if plan := desired.Plan(e.is, e.is, e.other, desired.Undone{}); len(plan.Interfaces)+len(plan.Changes) == 0 {
 		e.wrong("no plan to change it")
 	}
 	undo := e.undo(e.other)

@@ -26,7 +26,7 @@ func Masked(value any) any {
 	case map[string]any:
 		tree := make(map[string]any, len(value))
 		for key, item := range value {
-			if tree[key] = Masked(item); isSecret(key) {
+			if tree[key] = Masked(item); item != nil && isSecret(key) {
 				tree[key] = Hidden
 			}
 		}

@@ -100,7 +100,7 @@ func condition(nns *v1.NodeNetworkState, kind v1.ConditionType) *v1.Condition {
 
 func (h *Handler) states(ctx context.Context) ([]v1.NodeNetworkState, error) {
 	var list v1.NodeNetworkStateList
-	if err := h.Held.List(ctx, &list); err != nil {
+	if err := viewerOf(ctx).Held.List(ctx, &list); err != nil {
 		return nil, fmt.Errorf("reading what the nodes report: %w", err)
 	}
 	return list.Items, nil

@@ -28,21 +28,50 @@ const cookie = "kubectl-nmstate"
 // beat is how often a browser hears something, so that it finds out when nobody is there.
 const beat = 20 * time.Second
 
-// Handler answers a browser.
-type Handler struct {
+// ErrNoToken is about a request that does not say who asks.
+var ErrNoToken = errors.New("this page is shown with the rights of whoever asks: send a token of the cluster, Authorization: Bearer TOKEN")
+
+// Viewer is what a request sees and does, with the rights of whoever asks.
+type Viewer struct {
 	// Held has the policies, enactments and states; states may be without what is
 	// large. Live has all of a node's state.
 	Held, Live client.Reader
-	// Changed returns a channel that is closed at the next change of what is held.
-	Changed func() <-chan struct{}
-	Clock   clock.WithTicker
+	// Writer does what a person decides; nil where the page is read-only.
+	Writer client.Writer
+	// Follow calls tell once it follows the cluster, and then for each change, until the
+	// context ends or it cannot go on.
+	Follow func(ctx context.Context, tell func()) error
+	// Credential is what the request has shown, which a form's word depends on.
+	Credential string
+}
+
+// Handler answers a browser.
+type Handler struct {
+	// Viewer finds out who asks, or returns ErrNoToken.
+	Viewer func(*http.Request) (Viewer, error)
+	Clock  clock.WithTicker
 	// Token that the first request has to bring; empty asks for none.
 	Token string
+	// Anywhere: it is asked under any host name, and not under the loopback's only.
+	Anywhere bool
+	// Key makes the words of forms; random, and of this process.
+	Key []byte
+	// Pace is how often a browser hears of changes.
+	Pace time.Duration
 	// Cluster is how the cluster is called in the user's configuration.
 	Cluster string
 
 	pages *template.Template
 	mux   *http.ServeMux
+	cross *http.CrossOriginProtection
+}
+
+// viewing is the key of a request's viewer in its context.
+type viewing struct{}
+
+func viewerOf(ctx context.Context) Viewer {
+	viewer, _ := ctx.Value(viewing{}).(Viewer)
+	return viewer
 }
 
 // shown is a page's data.
@@ -60,7 +89,7 @@ func New(h Handler) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the page's templates: %w", err)
 	}
-	h.pages, h.mux = pages, http.NewServeMux()
+	h.pages, h.mux, h.cross = pages, http.NewServeMux(), http.NewCrossOriginProtection()
 	h.page("GET /{$}", "fleet", h.fleet)
 	h.page("GET /nodes/{name}", "node", h.node)
 	h.page("GET /policies", "policies", h.policies)
@@ -69,6 +98,7 @@ func New(h Handler) (*Handler, error) {
 	h.page("GET /drift", "drift", h.drift)
 	h.page("GET /write", "write", h.write)
 	h.mux.HandleFunc("GET /events", h.events)
+	h.mux.HandleFunc("POST /policies/{name}/confirm", h.confirm)
 	static, err := fs.Sub(files, "page")
 	if err != nil {
 		return nil, fmt.Errorf("reading the page's files: %w", err)
@@ -86,19 +116,37 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cache-Control", "no-store")
 	switch {
-	case !isLoopback(r.Host):
+	case !h.Anywhere && !isLoopback(r.Host):
 		http.Error(w, "this page is served to the loopback only", http.StatusForbidden)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		http.Error(w, "this page changes nothing", http.StatusMethodNotAllowed)
-	case h.Token != "" && h.same(r.URL.Query().Get("token")):
+	case h.Token != "" && isRead(r) && h.same(r.URL.Query().Get("token")):
 		http.SetCookie(w, &http.Cookie{Name: cookie, Value: h.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, r.URL.Path, http.StatusSeeOther) //nolint:gosec // A path of this server.
 	case h.Token != "" && !h.hasCookie(r):
 		http.Error(w, "open the address that kubectl nmstate ui has printed: it has a token in it", http.StatusForbidden)
 	default:
-		h.mux.ServeHTTP(w, r)
+		h.show(w, r)
 	}
 }
+
+// show answers with the rights of whoever asks.
+func (h *Handler) show(w http.ResponseWriter, r *http.Request) {
+	viewer, err := h.Viewer(r)
+	switch {
+	case errors.Is(err, ErrNoToken):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="nmstate"`)
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	case !isRead(r) && viewer.Writer == nil:
+		http.Error(w, "this page changes nothing", http.StatusMethodNotAllowed)
+	case h.cross.Check(r) != nil:
+		http.Error(w, "this request comes from another page", http.StatusForbidden)
+	default:
+		h.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), viewing{}, viewer)))
+	}
+}
+
+func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 func (h *Handler) same(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(h.Token)) == 1
@@ -131,6 +179,12 @@ func (h *Handler) page(pattern, name string, find func(context.Context, *http.Re
 		switch {
 		case errors.Is(err, errNotFound), apierrors.IsNotFound(err):
 			code, with, title, body = http.StatusNotFound, "trouble", "Not found", err.Error()
+		case apierrors.IsUnauthorized(err):
+			w.Header().Set("WWW-Authenticate", `Bearer realm="nmstate", error="invalid_token"`)
+			http.Error(w, "the cluster does not know this token", http.StatusUnauthorized)
+			return
+		case apierrors.IsForbidden(err):
+			code, with, title, body = http.StatusForbidden, "trouble", "You may not see this", err.Error()
 		case err != nil:
 			code, with, title, body = http.StatusInternalServerError, "trouble", "That did not work", err.Error()
 		}
@@ -146,31 +200,39 @@ func (h *Handler) page(pattern, name string, find func(context.Context, *http.Re
 	})
 }
 
-// events tells a browser of each change, at most twice a second.
+// events tells a browser of each change, no more often than the pace is. The stream ends
+// where nobody follows the cluster any more; a browser asks for another one.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	changed := make(chan struct{}, 1)
+	go func() {
+		cancel(viewerOf(ctx).Follow(ctx, func() {
+			select {
+			case changed <- struct{}{}:
+			default: // It is told already.
+			}
+		}))
+	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w)
-	changed := h.Changed()
+	said := ": begun\n\n"
 	for {
-		said := ": nothing new\n\n"
+		if _, err := w.Write([]byte(said)); err != nil || flush.Flush() != nil {
+			return
+		}
 		select {
-		case <-r.Context().Done():
+		case <-ctx.Done():
+			return
+		case <-h.Clock.After(h.Pace):
+		}
+		select {
+		case <-ctx.Done():
 			return
 		case <-changed:
-			changed = h.Changed()
 			said = "data: changed\n\n"
 		case <-h.Clock.After(beat):
-		}
-		if _, err := w.Write([]byte(said)); err != nil {
-			return
-		}
-		if flush.Flush() != nil {
-			return
-		}
-		select {
-		case <-r.Context().Done():
-			return
-		case <-h.Clock.After(time.Second / 2):
+			said = ": nothing new\n\n"
 		}
 	}
 }

@@ -37,11 +37,11 @@ type face struct {
 func (h *Handler) node(ctx context.Context, r *http.Request) (string, any, error) {
 	name := r.PathValue("name")
 	var nns v1.NodeNetworkState
-	if err := h.Live.Get(ctx, client.ObjectKey{Name: name}, &nns); err != nil {
+	if err := viewerOf(ctx).Live.Get(ctx, client.ObjectKey{Name: name}, &nns); err != nil {
 		return "", nil, fmt.Errorf("reading the state of node %s: %w", name, err)
 	}
 	var enactments v1.NodeNetworkConfigurationEnactmentList
-	if err := h.Held.List(ctx, &enactments, client.MatchingLabels{v1.EnactmentNodeLabel: name}); err != nil {
+	if err := viewerOf(ctx).Held.List(ctx, &enactments, client.MatchingLabels{v1.EnactmentNodeLabel: name}); err != nil {
 		return "", nil, fmt.Errorf("reading the enactments: %w", err)
 	}
 	n, err := nodeOf(&nns, enactments.Items, strings.TrimSpace(r.URL.Query().Get("filter")))

@@ -15,11 +15,11 @@ import (
 // objects reads the policies, their enactments and the states.
 func (h *Handler) objects(ctx context.Context) (view.Objects, error) {
 	var policies v1.NodeNetworkConfigurationPolicyList
-	if err := h.Held.List(ctx, &policies); err != nil {
+	if err := viewerOf(ctx).Held.List(ctx, &policies); err != nil {
 		return view.Objects{}, fmt.Errorf("reading the policies: %w", err)
 	}
 	var enactments v1.NodeNetworkConfigurationEnactmentList
-	if err := h.Held.List(ctx, &enactments); err != nil {
+	if err := viewerOf(ctx).Held.List(ctx, &enactments); err != nil {
 		return view.Objects{}, fmt.Errorf("reading the enactments: %w", err)
 	}
 	states, err := h.states(ctx)
@@ -45,6 +45,9 @@ type policy struct {
 	Lanes    []lane
 	Failures []view.Failure
 	Commands []command
+	// Keep is the button with which a person keeps what nodes wait for; nil where nobody
+	// is waited for, or the page is read-only.
+	Keep *keep
 }
 
 // command that a person may copy.
@@ -72,6 +75,7 @@ func (h *Handler) policy(ctx context.Context, r *http.Request) (string, any, err
 	shown := view.Of(&objects.Policies[at], objects, h.Clock.Now())
 	p := policy{Policy: shown, Failures: view.Failures(objects.Enactments), Commands: commandsOf(shown)}
 	p.Lanes = lanesOf(shown, objects.Enactments, h.Clock.Now())
+	p.Keep = h.keep(ctx, shown)
 	return name, p, nil
 }
 

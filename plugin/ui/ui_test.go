@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -27,7 +28,11 @@ func handler(t *testing.T, token string, objects ...client.Object) *Handler {
 		t.Fatal(err)
 	}
 	api := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
-	h, err := New(Handler{Held: api, Live: api, Changed: func() <-chan struct{} { return nil }, Clock: clocktesting.NewFakeClock(now()), Token: token, Cluster: "lab"})
+	viewer := Viewer{Held: api, Live: api, Follow: func(ctx context.Context, _ func()) error { <-ctx.Done(); return nil }}
+	h, err := New(Handler{
+		Viewer: func(*http.Request) (Viewer, error) { return viewer, nil },
+		Clock:  clocktesting.NewFakeClock(now()), Token: token, Key: []byte("key"), Cluster: "lab",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +112,7 @@ func TestPages(t *testing.T) {
 		"a VLAN from the form":             {"/write?policy=p&kind=vlan&name=eth1.7&base=eth1&id=7&address=2001:db8::1/64", 200, []string{"base-iface: eth1", "id: 7", "ipv6:"}, []string{"unknown"}},
 		"a VLAN without an id":             {"/write?policy=p&kind=vlan&name=eth1.7&base=eth1", 200, []string{`"" is no number`}, []string{"apiVersion"}},
 		"an address that is none":          {"/write?policy=p&kind=ethernet&name=eth1&address=192.0.2.1", 200, []string{`"192.0.2.1" is none`}, []string{"apiVersion"}},
+		"the plan beside the form":         {"/write?policy=p&kind=ethernet&name=eth1&mtu=9000", 200, []string{"1 Reapply: eth1: settings change", "Reapply 1 nodes", "mtu: 1300 -> 9000", "not answered: node2"}, []string{"You may not"}},
 		"what a node would refuse":         {"/write?policy=p&kind=vlan&name=eth1.7&base=eth1&id=70000", 200, []string{"vlan.id"}, nil},
 		"a page that there is not":         {"/nowhere", 404, nil, nil},
 		"the style sheet":                  {"/style.css", 200, []string{"color-scheme"}, nil},

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nmstate/kubernetes-nmstate/plugin/lint"
+	"github.com/nmstate/kubernetes-nmstate/plugin/view"
 )
 
 // form writes a policy.
@@ -23,6 +24,10 @@ type form struct {
 	Findings []string
 	// File is what the commands call it.
 	File string
+	// Plan is what it would change; nil before there is a policy that a node understands.
+	Plan *view.Plan
+	// Of says of which nodes the plan is, where it is not of those that are meant.
+	Of string
 }
 
 func formKinds() []string { return []string{"bond", "vlan", "linux-bridge", "ethernet"} }
@@ -32,8 +37,8 @@ func bondModes() []string {
 }
 
 // write fills the form in, and writes the policy's YAML once there is a name. It asks the
-// same parser as kubectl nmstate lint, and changes nothing.
-func (h *Handler) write(_ context.Context, r *http.Request) (string, any, error) {
+// same parser as kubectl nmstate lint, plans it from what the nodes report, and changes nothing.
+func (h *Handler) write(ctx context.Context, r *http.Request) (string, any, error) {
 	f := form{Fields: map[string]string{"kind": "bond", "mode": "active-backup"}, Kinds: formKinds(), Modes: bondModes()}
 	query := r.URL.Query()
 	for _, field := range []string{"policy", "kind", "name", "ports", "mode", "base", "id", "address", "dhcp", "mtu", "label"} {
@@ -58,7 +63,11 @@ func (h *Handler) write(_ context.Context, r *http.Request) (string, any, error)
 	for _, finding := range lint.Text(text).Findings {
 		f.Findings = append(f.Findings, finding.String())
 	}
-	return "Write a policy", f, nil
+	if len(f.Findings) > 0 {
+		return "Write a policy", f, nil
+	}
+	err = h.preview(ctx, &f, document)
+	return "Write a policy", f, err
 }
 
 // documentOf is the policy that the form asks for.

@@ -71,9 +71,7 @@ func PlanOf(name string, policy *v1.NodeNetworkConfigurationPolicy, enactments [
 			p.add(enactment, policy)
 		}
 	}
-	slices.SortStableFunc(p.Groups, func(a, b PlanGroup) int {
-		return cmp.Or(b.Disruption.Severity()-a.Disruption.Severity(), len(b.Nodes)-len(a.Nodes), cmp.Compare(a.Hash, b.Hash))
-	})
+	p.order()
 	c := condition(policy.Status.Conditions, v1.PolicyDegraded)
 	if c != nil && policy.Status.ObservedGeneration == policy.Generation && len(p.Refused) == 0 {
 		p.Why = c.Message
@@ -92,13 +90,7 @@ func (p *Plan) add(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.N
 	case status.PolicyGeneration == policy.Generation && status.Plan != nil && condition(status.Conditions, v1.Planned) != nil:
 		p.group(node, status.Plan)
 	case status.PolicyGeneration == policy.Generation && cause != "":
-		for i := range p.Refused {
-			if p.Refused[i].Cause == cause {
-				p.Refused[i].Nodes = append(p.Refused[i].Nodes, node)
-				return
-			}
-		}
-		p.Refused = append(p.Refused, Refusal{[]string{node}, cause})
+		p.refuse(node, cause)
 	default:
 		p.Silent = append(p.Silent, node)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -22,21 +23,39 @@ type Setting struct {
 	Since *time.Time `json:"since,omitempty"`
 	// Drift tells what was found instead.
 	Drift *v1.Drift `json:"drift,omitempty"`
+	// Before is the value that it had before policies set it, empty for none; absent
+	// where the node does not tell. The entry of a list has that of the whole list.
+	Before *string `json:"before,omitempty"`
 	// Undo is what becomes of it when the policies go.
 	Undo string `json:"undo"`
 }
 
+// Was is the value of before as a person reads it.
+func (s Setting) Was() string {
+	switch {
+	case s.Before == nil:
+		return "-"
+	case *s.Before == "":
+		return "nothing"
+	}
+	return *s.Before
+}
+
 // Settings are what policies set on an interface, all of it or what is below the key.
 func Settings(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfigurationEnactment, name, key string) ([]Setting, error) {
-	desired, err := state.Parse(nns.Spec.DesiredState.Raw)
+	wanted, err := state.Parse(nns.Spec.DesiredState.Raw)
 	if err != nil {
 		return nil, fmt.Errorf("reading the desired state of node %s: %w", nns.Name, err)
 	}
+	originals, err := desired.OriginalsOf(&nns.Status)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", nns.Name, err)
+	}
 	found := []Setting{}
-	for _, leaf := range state.LeavesOf(desired) {
+	for _, leaf := range state.LeavesOf(wanted) {
 		at := state.ParsePath(leaf.Path)
 		if at.Section == "interfaces" && at.Interface == name && (key == "" || state.Covers(key, at.Leaf)) {
-			found = append(found, settingOf(nns, enactments, leaf))
+			found = append(found, settingOf(nns, enactments, originals, leaf))
 		}
 	}
 	return found, nil
@@ -61,7 +80,7 @@ func SplitInterface(what string, all []Interface, nns *v1.NodeNetworkState) (nam
 	return name, key
 }
 
-func settingOf(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfigurationEnactment, leaf state.Leaf) Setting {
+func settingOf(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfigurationEnactment, originals state.Originals, leaf state.Leaf) Setting {
 	s := Setting{Path: leaf.Path, Value: leaf.Value, Policies: []string{}}
 	reverts := true
 	for _, source := range nns.Spec.Sources {
@@ -81,17 +100,63 @@ func settingOf(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfiguratio
 			s.Drift = drift
 		}
 	}
+	if was, known := originals.Before(leaf.Path); known {
+		was = shortened(was)
+		s.Before = &was
+	}
+	s.Undo = s.undo(reverts, originals.WasAbsent(leaf.Path))
+	return s
+}
+
+// longestValue of before that is shown.
+const longestValue = 200
+
+func shortened(value string) string {
+	if len(value) <= longestValue {
+		return value
+	}
+	return strings.ToValidUTF8(value[:longestValue], "") + "..."
+}
+
+// undo tells what becomes of a setting when its policies go. What is not as they have it
+// any more somebody else has set, and an undo leaves it alone.
+func (s Setting) undo(reverts, made bool) string {
+	var back string
+	switch at := state.ParsePath(s.Path); {
+	case s.Drift != nil && s.Drift.Found != "":
+		back = "stays as somebody has set it: " + s.Drift.Found
+	case made:
+		back = "goes, as " + cmp.Or(at.Interface, "it") + " was not there"
+	case s.Before == nil && at.Leaf == "type":
+		back = "stays: it was there before"
+	case s.Before == nil:
+		back = "comes back as it was before"
+	case *s.Before == "" && canGo(at):
+		back = "goes"
+	case *s.Before == "":
+		back = "stays: nothing was set before" // nmstate cannot unset most settings.
+	case *s.Before == s.Value:
+		back = "stays: it was the same before"
+	default:
+		back = "goes back to " + *s.Before
+	}
 	switch {
 	case len(s.Policies) == 0:
-		s.Undo = "stays, it was written by hand"
-	case reverts:
-		s.Undo = "comes back as it was before"
+		return "stays, it was written by hand"
+	case reverts, strings.HasPrefix(back, "stays"):
+		return back
 	case len(s.Policies) > 1:
-		s.Undo = "stays: not all of the policies have onDelete Revert"
-	default:
-		s.Undo = "stays; comes back as it was before with kubectl nmstate undo " + s.Policies[0]
+		return "stays: not all of the policies have onDelete Revert"
 	}
-	return s
+	return "stays; with kubectl nmstate undo " + s.Policies[0] + " it " + back
+}
+
+// canGo tells whether a setting can be taken away again: most of nmstate's can only be
+// given another value.
+func canGo(at state.Path) bool {
+	family, _, _ := strings.Cut(at.Leaf, ".")
+	return strings.HasSuffix(at.Leaf, "]") || at.Leaf == "controller" || at.Section == "ovs-db" || family == "ovs-db" ||
+		family == string(state.IPv4) || family == string(state.IPv6)
 }
 
 func committedSince(enactments []v1.NodeNetworkConfigurationEnactment, node, policy string) *time.Time {
@@ -106,7 +171,7 @@ func committedSince(enactments []v1.NodeNetworkConfigurationEnactment, node, pol
 
 // SettingTable is one line for each, without the interface's part of the path.
 func SettingTable(settings []Setting, now time.Time) []string {
-	rows := [][]string{{"SETTING", "VALUE", "POLICY", "FOR", "DRIFT", "WHEN THE POLICY GOES"}}
+	rows := [][]string{{"SETTING", "VALUE", "POLICY", "FOR", "BEFORE", "DRIFT", "WHEN THE POLICY GOES"}}
 	for _, s := range settings {
 		since, drift := "-", "-"
 		if s.Since != nil {
@@ -116,7 +181,7 @@ func SettingTable(settings []Setting, now time.Time) []string {
 			drift = "found " + cmp.Or(s.Drift.Found, "nothing") + ", " + s.Drift.Action
 		}
 		at := state.ParsePath(s.Path).Leaf
-		rows = append(rows, []string{cmp.Or(at, "-"), cmp.Or(s.Value, "-"), cmp.Or(strings.Join(s.Policies, ","), "-"), since, drift, s.Undo})
+		rows = append(rows, []string{cmp.Or(at, "-"), cmp.Or(s.Value, "-"), cmp.Or(strings.Join(s.Policies, ","), "-"), since, s.Was(), drift, s.Undo})
 	}
 	return columns(rows, func(_, _ int, text string) string { return text })
 }

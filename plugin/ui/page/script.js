@@ -52,6 +52,6 @@ document.addEventListener("keydown", event => {
 });
 
 const events = new EventSource("/events");
-events.onmessage = refresh;
+events.onmessage = () => { if (!document.querySelector("[data-still]")) refresh(); };
 events.onerror = () => { live.className = "old"; live.textContent = "not connected; last seen " + live.dataset.at; };
 events.onopen = () => { if (live.className) refresh(); };

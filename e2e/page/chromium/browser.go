@@ -1,6 +1,6 @@
 //go:build linux
 
-package page
+package chromium
 
 import (
 	"context"
@@ -27,8 +27,8 @@ import (
 // patience is how long a browser on a busy machine may take for anything.
 const patience = 2 * time.Minute
 
-// findBrowser finds one that can be used without a display.
-func findBrowser(t *testing.T) string {
+// Find finds one that can be used without a display.
+func Find(t testing.TB, getenv func(string) string) string {
 	t.Helper()
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "/usr/lib64/chromium-browser/headless_shell"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -36,17 +36,17 @@ func findBrowser(t *testing.T) string {
 		}
 	}
 	err := errors.New("no chromium here: hack/install-deps.sh installs it")
-	if os.Getenv("NMSTATE_STRICT") == "1" {
+	if getenv("NMSTATE_STRICT") == "1" {
 		t.Fatal(err)
 	}
 	t.Skip(err)
 	return ""
 }
 
-// browser is one tab, and what went wrong in it.
-type browser struct {
-	t   *testing.T
-	ctx context.Context
+// Browser is one tab, and what went wrong in it.
+type Browser struct {
+	t   testing.TB
+	ctx context.Context //nolint:containedctx // To chromedp the browser is its context.
 	at  string
 	*notes
 }
@@ -57,20 +57,20 @@ type notes struct {
 	wrong []string
 }
 
-// open starts a browser that may talk to nobody but the host of the address.
-func open(t *testing.T, address string) *browser {
+// Open starts a browser, which Find has found, that may talk to nobody but the host of the address.
+func Open(t testing.TB, program, address string) *Browser {
 	t.Helper()
 	host, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findBrowser(t)), chromedp.NoSandbox,
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 900))
 	allocated, end := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(end)
 	ctx, closed := chromedp.NewContext(allocated)
 	t.Cleanup(closed)
-	b := &browser{t: t, ctx: ctx, at: host.Scheme + "://" + host.Host, notes: &notes{}}
+	b := &Browser{t: t, ctx: ctx, at: host.Scheme + "://" + host.Host, notes: &notes{}}
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
@@ -89,7 +89,7 @@ func open(t *testing.T, address string) *browser {
 			}
 		}
 	})
-	b.do("starting it", network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate(address))
+	b.Do("starting it", network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate(address))
 	return b
 }
 
@@ -101,8 +101,8 @@ func (b *notes) note(what string) {
 	}
 }
 
-// check fails for all that went wrong so far.
-func (b *browser) check(where string) {
+// Check fails for all that went wrong so far.
+func (b *Browser) Check(where string) {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,7 +112,8 @@ func (b *browser) check(where string) {
 	b.wrong = nil
 }
 
-func (b *browser) do(what string, actions ...chromedp.Action) {
+// Do runs actions, and fails where one does.
+func (b *Browser) Do(what string, actions ...chromedp.Action) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -125,14 +126,15 @@ func (b *browser) do(what string, actions ...chromedp.Action) {
 	}
 }
 
-func (b *browser) visit(path string) {
+// Visit goes to a page of the same host.
+func (b *Browser) Visit(path string) {
 	b.t.Helper()
-	b.do("visiting "+path, chromedp.Navigate(b.at+path))
+	b.Do("visiting "+path, chromedp.Navigate(b.at+path))
 }
 
-// await waits until an expression of the page's script holds, on whichever page is there
+// Await waits until an expression of the page's script holds, on whichever page is there
 // by then.
-func (b *browser) await(expression string) {
+func (b *Browser) Await(expression string) {
 	b.t.Helper()
 	controlplanetest.Eventually(b.t, func(context.Context) error {
 		var holds bool
@@ -146,24 +148,36 @@ func (b *browser) await(expression string) {
 	})
 }
 
-func (b *browser) value(expression string) string {
+// Value is what an expression of the page's script comes to.
+func (b *Browser) Value(expression string) string {
 	b.t.Helper()
 	var got string
-	b.do("asking for "+expression, chromedp.Evaluate("String("+expression+")", &got))
+	b.Do("asking for "+expression, chromedp.Evaluate("String("+expression+")", &got))
 	return got
 }
 
-// picture leaves one for people.
-func (b *browser) picture(name, scheme string) {
+// Picture leaves one for people in a folder.
+func (b *Browser) Picture(folder, name, scheme string) {
 	b.t.Helper()
 	var raw []byte
-	b.do("taking a picture of "+name, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+	b.Do("taking a picture of "+name, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
 		chromedp.CaptureScreenshot(&raw))
-	folder := filepath.Join("..", "..", "artifacts", "page")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		b.t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, name+"-"+scheme+".png"), raw, 0o600); err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// In is the browser in a part of a test.
+func (b *Browser) In(t testing.TB) *Browser {
+	return &Browser{t: t, ctx: b.ctx, at: b.at, notes: b.notes}
+}
+
+// Forgive forgets what went wrong so far, where that was meant.
+func (b *Browser) Forgive() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrong = nil
 }
