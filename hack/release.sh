@@ -6,7 +6,7 @@
 #   VERSION=v1.2.3 hack/release.sh
 #
 # IMAGE_PREFIX is where the images will be pulled from (ghcr.io/nmstate/kubernetes-nmstate).
-# ARCHITECTURES are those of the images ("amd64 arm64"; ppc64le and s390x can be had too):
+# ARCHITECTURES are those of the images ("amd64 arm64"; ppc64le and s390x were not tried):
 # others than this machine's need Debian and what hack/install-deps.sh release installs.
 # IMAGES=no leaves the images out. TOOLS is a folder with goreleaser, syft, crane and helm,
 # which are built otherwise.
