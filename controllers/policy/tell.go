@@ -161,6 +161,10 @@ func (r *Reconciler) record(g *gathered, events []desired.Event) {
 		return
 	}
 	for _, e := range events {
+		if e.OnNode {
+			r.Events.Eventf(g.state, g.node, eventType(e), e.Reason, "Configure", "%s", e.Message)
+			continue
+		}
 		policy := g.policies[e.Policy]
 		if policy == nil {
 			continue // It is gone, and nobody would look there.

@@ -115,19 +115,6 @@ func (t *turn) moveOn() {
 	}
 }
 
-// leave deletes the enactment of a policy that is gone, once the node's state
-// is known to be without it: while a change of it is taken back, the enactment
-// stands for the slot of its rollout.
-func (t *turn) leave(m *member) {
-	if m.enactment == nil {
-		return
-	}
-	if t.in.State == nil || (!t.inSpec(m) && (m.held == nil && !t.stillChanging(m) || t.done())) {
-		t.decision.Delete = append(t.decision.Delete, m.enactment.Name)
-		t.note("policy %s: gone from the node", m.name)
-	}
-}
-
 func (t *turn) create(m *member) {
 	object := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
 		Name:   v1.EnactmentNames(t.in.Node, t.in.NodeUID, m.name)[0],

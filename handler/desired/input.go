@@ -157,7 +157,9 @@ func (s *Spec) size() int {
 
 // Event is something that people should see on the policy.
 type Event struct {
-	Policy  string
+	Policy string
+	// OnNode: it is recorded on the NodeNetworkState, since the policy is gone.
+	OnNode  bool
 	Warning bool
 	Reason  string
 	Message string

@@ -19,6 +19,8 @@ type member struct {
 	// policy is nil when it does not select the node (any more), or when the
 	// enactment is that of an earlier policy of the same name.
 	policy *Policy
+	// replaced: there is such a later policy, whose own enactment waits for this one to go.
+	replaced bool
 	// enactment is nil until it is created.
 	enactment *v1.NodeNetworkConfigurationEnactment
 	// status is the enactment's, as it shall be.
@@ -56,7 +58,7 @@ func members(in Input) []*member {
 		}
 		m.enactment = enactment
 		if m.policy != nil && ownerUID(enactment) != m.policy.UID {
-			m.policy = nil
+			m.policy, m.replaced = nil, true
 		}
 		m.begin(in.Now)
 		m.recount(in)

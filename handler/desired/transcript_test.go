@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -207,6 +208,10 @@ func (w *world) stateCommand(verb, rest string) {
 		w.handle(v1.PhaseWaiting, "", false, rest)
 	case "commit":
 		w.handle("Idle", v1.TransactionCommitted, false, "")
+		w.state.Status.Conditions = slices.DeleteFunc(w.state.Status.Conditions, func(c v1.Condition) bool { return c.Type == v1.StateFailing })
+	case "give-up": // MESSAGE: a removal failed for good, and what was there stays
+		w.handle("Idle", v1.TransactionCommitted, false, "")
+		w.state.Status.Conditions = []v1.Condition{{Type: v1.StateFailing, Status: yes, Message: rest}}
 	case "refuse":
 		w.handle("Idle", v1.TransactionRefused, false, rest)
 	case "miss": // NAME MESSAGE: the node does not have the interface
@@ -218,7 +223,12 @@ func (w *world) stateCommand(verb, rest string) {
 	case "fail":
 		w.handle("Idle", v1.TransactionRolledBack, false, rest)
 	case "retry": // MESSAGE: a removal failed, which the state handler tries again
+		attempts := int32(1)
+		if last := w.state.Status.Transaction; last.Generation == w.state.Generation {
+			attempts += last.Attempts
+		}
 		w.handle("Idle", v1.TransactionRolledBack, false, rest)
+		w.state.Status.Transaction.Attempts = attempts
 		w.state.Status.ObservedGeneration = w.state.Generation
 		w.state.Status.Transaction.RetryAfter = &metav1.Time{Time: w.now.Add(time.Second)}
 		w.state.Status.Conditions = []v1.Condition{{Type: v1.StateFailing, Status: yes, Message: rest}}

@@ -106,8 +106,9 @@ func unsaved(now Snapshot, uuids []string) []profile {
 }
 
 // Tidy deletes the profiles that the change makes void: those of interfaces
-// that are to be absent, and others for the interface of a profile that was
-// made permanent, which the next boot might prefer. It comes after the
+// that are to be absent, others for the interface of a profile that was
+// made permanent, which the next boot might prefer, and those of Open vSwitch's ports
+// that the change has left without an interface. It comes after the
 // checkpoint was given up: a rollback does not bring inactive profiles back.
 func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	current, touched := now.current(), Touched(before, trial, now)
@@ -119,18 +120,49 @@ func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 		}
 		return false
 	}
-	var actions []Action
-	for _, uuid := range slices.Sorted(maps.Keys(current)) {
-		p := current[uuid]
+	void := map[string]profile{}
+	for uuid, p := range current {
 		absent := slices.ContainsFunc(change.Absent, func(i Interface) bool { return i.is(p) })
 		if p.device() != "" && (absent || replaced(p)) {
-			actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: p.name()})
+			void[uuid] = p
 		}
+	}
+	maps.Copy(void, portless(before.current(), without(current, void)))
+	var actions []Action
+	for _, uuid := range slices.Sorted(maps.Keys(void)) {
+		actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: void[uuid].name()})
 	}
 	if len(actions) == 0 && len(change.Absent) == 0 {
 		return nil
 	}
 	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
+}
+
+// portless are the profiles of Open vSwitch's ports that had an interface, and have none
+// of what is left. nmstate makes such a profile beside each interface of a bridge, no
+// state names it, and in memory-only mode nmstate leaves it.
+func portless(had, left map[string]profile) map[string]profile {
+	found := map[string]profile{}
+	for uuid, p := range left {
+		if p.kind() == ovsPort && hasInterface(p, had) && !hasInterface(p, left) {
+			found[uuid] = p
+		}
+	}
+	return found
+}
+
+// ovsPort is NetworkManager's type of a profile that stands between an Open vSwitch
+// bridge and its interfaces.
+const ovsPort = "ovs-port"
+
+// hasInterface tells whether one of the profiles is of an interface of the port.
+func hasInterface(port profile, among map[string]profile) bool {
+	for _, p := range among {
+		if on := p.controller(); on != "" && p.portOf() == ovsPort && (on == port.uuid() || on == port.device()) {
+			return true
+		}
+	}
+	return false
 }
 
 // inStages puts profiles on disk in an order in which a power cut leaves a node that

@@ -123,6 +123,25 @@ func TestTidy(t *testing.T) {
 			before: []string{"disk a device=eth3 type=ethernet", "disk b device=eth3 type=pppoe"},
 			trial:  []string{"disk a device=eth3 type=ethernet", "disk b device=eth3 type=pppoe", "run a device=eth3 type=ethernet ip=192.0.2.3/24"},
 			now:    []string{"disk a device=eth3 type=ethernet ip=192.0.2.3/24", "disk b device=eth3 type=pppoe"}},
+		"an OVS port goes with its last interface": {
+			before: []string{"disk br device=br0 type=ovs-bridge", "disk p device=eth1 type=ovs-port controller=br", "disk eth1 device=eth1 controller=p port-type=ovs-port"},
+			trial:  []string{"disk br device=br0 type=ovs-bridge", "disk p device=eth1 type=ovs-port controller=br", "run eth1 device=eth1"},
+			now:    []string{"disk br device=br0 type=ovs-bridge", "disk p device=eth1 type=ovs-port controller=br", "disk eth1 device=eth1"},
+			want:   []string{"delete profile p (p)", "sync"}},
+		"also where it is named by its interface, and the bridge goes": {
+			before: []string{"disk br device=br0 type=ovs-bridge", "disk p device=eth1 type=ovs-port controller=br0", "disk eth1 device=eth1 controller=eth1 port-type=ovs-port"},
+			trial:  []string{"disk br device=br0 type=ovs-bridge", "disk p device=eth1 type=ovs-port controller=br0", "run eth1 device=eth1"},
+			now:    []string{"disk br device=br0 type=ovs-bridge", "disk p device=eth1 type=ovs-port controller=br0", "disk eth1 device=eth1"},
+			change: Change{Absent: []Interface{{Name: "br0", Type: "ovs-bridge"}}},
+			want:   []string{"delete profile br (br)", "delete profile p (p)", "sync"}},
+		"an OVS bond with an interface left stays": {
+			before: []string{"disk p device=bond0 type=ovs-port controller=br", "disk eth1 device=eth1 controller=p port-type=ovs-port", "disk eth2 device=eth2 controller=p port-type=ovs-port"},
+			trial:  []string{"disk p device=bond0 type=ovs-port controller=br", "run eth1 device=eth1", "disk eth2 device=eth2 controller=p port-type=ovs-port"},
+			now:    []string{"disk p device=bond0 type=ovs-port controller=br", "disk eth1 device=eth1", "disk eth2 device=eth2 controller=p port-type=ovs-port"}},
+		"an OVS port that had no interface before is somebody's": {
+			before: []string{"disk p device=eth1 type=ovs-port controller=br", "disk eth1 device=eth1"},
+			trial:  []string{"disk p device=eth1 type=ovs-port controller=br", "run eth1 device=eth1 ip=192.0.2.3/24"},
+			now:    []string{"disk p device=eth1 type=ovs-port controller=br", "disk eth1 device=eth1 ip=192.0.2.3/24"}},
 		"a profile for no certain interface stays": {
 			before: []string{"disk any"}, trial: []string{"disk any", "run eth3 device=eth3"}, now: []string{"disk any", "disk eth3 device=eth3"},
 			change: Change{Absent: []Interface{{Name: ""}}}, want: []string{"sync"}},

@@ -29,7 +29,7 @@ func drawnNode(lines ...string) Snapshot {
 			continue
 		}
 		content := fmt.Sprintf("[connection]\nid=%s\nuuid=%[1]s\ntype=%s\n", words[1], says["type"])
-		for key, name := range map[string]string{"device": "interface-name", "controller": "master", "autoconnect": "autoconnect"} {
+		for key, name := range map[string]string{"device": "interface-name", "controller": "master", "port-type": "slave-type", "autoconnect": "autoconnect"} {
 			if says[key] != "" {
 				content += name + "=" + says[key] + "\n"
 			}

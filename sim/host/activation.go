@@ -129,6 +129,9 @@ func (h *Host) realize(e *edit, p *profile) error {
 	if controller != "" && e.link(controller, false) == nil && e.link(controller, true) == nil {
 		return fmt.Errorf("device %s: its controller %s is not there", p.name, controller)
 	}
+	if p.ovsPort != "" && h.settings.port(p.ovsPort) == nil {
+		return fmt.Errorf("device %s: the port %s, which it is in, has no profile", p.name, p.ovsPort)
+	}
 	if l.Controller != controller {
 		l = e.change(l, func(l *Link) { l.Controller = "" })
 	}

@@ -98,9 +98,12 @@ func (h *Host) erase(uuid string) {
 func (h *Host) readSettings() settings {
 	s := settings{hostname: h.hostname(), dns: h.readDNS()}
 	for _, p := range h.readProfiles() {
-		if p.kind == rulesKind {
+		switch p.kind {
+		case rulesKind:
 			s.routing = p
-		} else {
+		case ovsPortKind:
+			s.ports = append(s.ports, p)
+		default:
 			s = s.with(p)
 		}
 	}
@@ -111,13 +114,15 @@ func (h *Host) readSettings() settings {
 // is, also where its profile is another one now; where it has none any more it ends.
 func (h *Host) reload() {
 	now, s := h.settings, h.settings
-	s.profiles, s.down, s.routing = nil, nil, nil
+	s.profiles, s.down, s.routing, s.ports = nil, nil, nil, nil
 	var came []*profile
 	for _, p := range h.readProfiles() {
 		was := now.byUUID(p.uuid)
 		switch {
 		case p.kind == rulesKind:
 			s.routing = p
+		case p.kind == ovsPortKind:
+			s.ports = append(s.ports, p)
 		case was != nil && slices.Contains(now.down, was):
 			s.down = append(s.down, p)
 		default:

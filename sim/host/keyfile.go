@@ -37,7 +37,8 @@ func (p *profile) meaning() string {
 			Said        tree
 			Routes      []Route  `json:",omitempty"`
 			DNS, Search []string `json:",omitempty"`
-		}{p.name, p.kind, p.said, p.routes, p.dns, p.search})
+			Port        string   `json:",omitempty"`
+		}{p.name, p.kind, p.said, p.routes, p.dns, p.search, p.ovsPort})
 		if err != nil {
 			panic(fmt.Sprintf("host: the profile of %s: %v", p.name, err))
 		}
@@ -62,7 +63,9 @@ func (p *profile) file(written format, shadowed string) profiles.File {
 		b.WriteString("# Written when the node was installed.\n")
 	}
 	lines := []string{"id=" + p.id(), "uuid=" + p.uuid, "type=" + p.connectionType(), "interface-name=" + p.name}
-	if on := p.controller(); on != "" {
+	if on := p.controller(); p.ovsPort != "" {
+		lines = append(lines, "controller="+p.ovsPort, "port-type="+ovsPortKind)
+	} else if on != "" {
 		lines = append(lines, "controller="+on, "port-type="+p.portType)
 	}
 	section("connection", lines...)
@@ -80,6 +83,8 @@ func (p *profile) id() string {
 	switch p.kind {
 	case "ovs-bridge":
 		return p.name + "-br"
+	case ovsPortKind:
+		return p.name + "-port"
 	case rulesKind:
 		return "rules"
 	}

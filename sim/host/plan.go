@@ -54,6 +54,7 @@ func (h *Host) planned(desired state.State) (*plan, error) {
 	for _, key := range sortedKeys(wanted) {
 		d.take(wanted[key])
 	}
+	d.ovsPorts()
 	d.node()
 	for i, p := range d.activate {
 		d.activate[i] = d.settings.profile(p.name, p.userspace())
@@ -342,6 +343,7 @@ func (d *plan) take(w *wish) {
 		p.routes = nil
 	}
 	p.portType = d.portType(p)
+	p.ovsPort = d.ovsPort(p)
 	d.settings = d.settings.with(p)
 	d.activate = append(d.activate, p)
 }

@@ -28,3 +28,23 @@ func peerOf(said tree, l *Link) string {
 	}
 	return l.Peer
 }
+
+// ProfileNames are the files of the profiles that are there, on disk and in /run, sorted,
+// without those that do nothing for a NIC that had none: NetworkManager keeps such a one
+// once it has configured the NIC.
+func (h *Host) ProfileNames() []string {
+	var names []string
+	for _, at := range sortedKeys(h.Files()) {
+		p := h.known.read(h.layer(at)[at])
+		if p == nil || h.idle(p) {
+			continue
+		}
+		names = append(names, "profile "+at)
+	}
+	return names
+}
+
+func (h *Host) idle(p *profile) bool {
+	nic, is := h.nic(p.name)
+	return is && !nic.Profile && p.kind == "ethernet" && p.controller() == "" && !p.enabled("ipv4") && !p.enabled("ipv6")
+}

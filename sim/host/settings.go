@@ -18,6 +18,8 @@ type settings struct {
 	dns tree
 	// routing is what holds the policy routing rules; nil: there are none.
 	routing *profile
+	// ports are the profiles of Open vSwitch's ports: no interface, nor anything of nmstate's.
+	ports []*profile
 	// hostname of the next boot.
 	hostname string
 }
@@ -39,6 +41,8 @@ type profile struct {
 	uuid string
 	// portType is the kind of what it is a port of, in NetworkManager's words.
 	portType string
+	// ovsPort is the name of the port of an Open vSwitch bridge that it is in.
+	ovsPort string
 	// text is its meaning once that was asked for.
 	text string
 }
@@ -59,7 +63,7 @@ func (p *profile) key() string { return keyOf(p.name, p.kind) }
 
 // keyOf tells an OVS bridge from the interface of the same name.
 func keyOf(name, kind string) string {
-	if kind == "ovs-bridge" {
+	if kind == "ovs-bridge" || kind == ovsPortKind {
 		return name + " " + kind
 	}
 	return name
@@ -128,6 +132,7 @@ func (s settings) ended(p *profile) settings {
 func (s settings) forgotten(uuid string) settings {
 	gone := func(p *profile) bool { return p.uuid == uuid }
 	s.profiles, s.down = slices.DeleteFunc(slices.Clone(s.profiles), gone), slices.DeleteFunc(slices.Clone(s.down), gone)
+	s.ports = slices.DeleteFunc(slices.Clone(s.ports), gone)
 	if s.routing != nil && s.routing.uuid == uuid {
 		s.routing = nil
 	}
@@ -136,7 +141,7 @@ func (s settings) forgotten(uuid string) settings {
 
 // all are the profiles, whether up or not.
 func (s settings) all() []*profile {
-	found := slices.Concat(s.profiles, s.down)
+	found := slices.Concat(s.profiles, s.down, s.ports)
 	if s.routing != nil {
 		found = append(found, s.routing)
 	}

@@ -267,13 +267,14 @@ func (b *Sim) Kernel(_ context.Context, node string) ([]string, error) {
 	return n.Host.Picture(), nil
 }
 
-// Snapshot is the kernel and what NetworkManager would do with it.
+// Snapshot is the kernel, what NetworkManager would do with it, and which profiles there are.
 func (b *Sim) Snapshot(_ context.Context, node string) (string, error) {
 	h, err := b.host(node)
 	if err != nil {
 		return "", err
 	}
-	return h.Kernel() + strings.Join(append(h.NameServers(), h.SearchDomains()...), " "), nil
+	lines := append([]string{h.Kernel() + strings.Join(append(h.NameServers(), h.SearchDomains()...), " ")}, h.ProfileNames()...)
+	return strings.Join(lines, "\n"), nil
 }
 
 // Phase of the journal.
