@@ -143,6 +143,11 @@ func (a *Agent) startApply(ctx context.Context) {
 			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: true})
 			return
 		}
+		ready, err := a.makeReady(taskCtx, entry, desired)
+		if err != nil {
+			a.post(number, txn.ApplyFailed{Message: err.Error(), Refused: a.makeUnready(taskCtx, entry, ready)})
+			return
+		}
 		armed := false
 		checkpoint, held, err := a.Backend.Apply(taskCtx, revealed, rollbackAfter, func(made backend.Checkpoint) {
 			armed = true
@@ -157,6 +162,7 @@ func (a *Agent) startApply(ctx context.Context) {
 		})
 		if err != nil {
 			refused := !armed || errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
+			refused = refused && a.makeUnready(taskCtx, entry, ready)
 			a.post(number, txn.ApplyFailed{Message: masked(err).Error(), Refused: refused})
 			return
 		}

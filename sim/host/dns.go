@@ -83,11 +83,8 @@ func anys(items []string) []any {
 // none at all; and a family that is disabled may have none (seen on the lab, with 1.52).
 // A port has neither.
 func (h *Host) refusedServers(d *plan) error {
-	if h.settings.dns != nil {
-		return nil
-	}
 	for _, p := range d.activate {
-		if !p.up() || p.controller() != "" {
+		if p.controller() != "" {
 			continue
 		}
 		for _, server := range p.dns {

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
@@ -70,7 +72,7 @@ func (p *profile) file(written format, shadowed string) profiles.File {
 	}
 	section("connection", lines...)
 	for _, family := range []string{"ipv4", "ipv6"} {
-		section(family, append([]string{"method=" + p.method(family)}, p.addressLines(family)...)...)
+		section(family, slices.Concat([]string{"method=" + p.method(family)}, p.addressLines(family), p.serverLines(family))...)
 	}
 	section("user", meaningKey+p.meaning())
 	if shadowed != "" {
@@ -136,7 +138,60 @@ func (k known) read(file profiles.File) *profile {
 	if said == "" {
 		return nil
 	}
-	return k[uuid+"\n"+said]
+	p := k[uuid+"\n"+said]
+	if p == nil {
+		return nil
+	}
+	return k.withServers(p, file)
+}
+
+// withServers is the profile with the name servers of a file from which somebody has
+// taken some of those that its meaning has.
+func (k known) withServers(p *profile, file profiles.File) *profile {
+	var lines []string
+	for line := range strings.Lines(string(file.Content)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "dns") {
+			lines = append(lines, line)
+		}
+	}
+	if slices.Equal(lines, slices.Concat(p.serverLines("ipv4"), p.serverLines("ipv6"))) {
+		return p
+	}
+	key := p.uuid + "\n" + p.meaning() + "\n" + strings.Join(lines, "\n")
+	if k[key] == nil {
+		other := *p
+		other.dns, other.search, other.text = nil, nil, ""
+		for _, line := range lines {
+			name, value, _ := strings.Cut(line, "=")
+			items := strings.FieldsFunc(value, func(r rune) bool { return r == ';' })
+			if name == "dns" {
+				other.dns = append(other.dns, items...)
+			} else {
+				other.search = append(other.search, items...)
+			}
+		}
+		k[key] = &other
+	}
+	return k[key]
+}
+
+// serverLines are the name servers of a family; the search domains stand with those of
+// IPv4, or with IPv6 where there are none of these.
+func (p *profile) serverLines(family string) []string {
+	of := map[string]string{}
+	for _, server := range p.dns {
+		if a, err := netip.ParseAddr(server); err == nil {
+			of[familyOf(a)] += server + ";"
+		}
+	}
+	var lines []string
+	if of[family] != "" {
+		lines = append(lines, "dns="+of[family])
+	}
+	if first := of["ipv4"] != "" || of["ipv6"] == ""; len(p.search) > 0 && first == (family == "ipv4") {
+		lines = append(lines, "dns-search="+strings.Join(p.search, ";")+";")
+	}
+	return lines
 }
 
 func fileUUID(file profiles.File) string { return lineOf(file, "uuid=") }

@@ -129,14 +129,6 @@ func (d *plan) wish(wanted map[string]*wish, one state.Interface) error {
 	return nil
 }
 
-func modelled(kind string) bool {
-	switch kind {
-	case "ethernet", "veth", "dummy", "bond", "vlan", "linux-bridge", "vxlan", "vrf", "mac-vlan", "ovs-bridge", "ovs-interface", "loopback":
-		return true
-	}
-	return false
-}
-
 // find is the link that a desired interface means.
 func (d *plan) find(one state.Interface) *Link {
 	t := one.Tree()

@@ -218,6 +218,46 @@ func (d *plan) resolver(config tree) {
 		return
 	}
 	d.settings.dns = dns
+	d.copyServers(dns)
+}
+
+// copyServers has the name servers in the profile of an interface that the state says
+// addresses of, too, as nmstate does: the first such interface of each family.
+func (d *plan) copyServers(dns tree) {
+	for _, family := range []string{"ipv4", "ipv6"} {
+		var servers []string
+		for _, server := range texts(dns["server"]) {
+			if a, err := netip.ParseAddr(server); err == nil && familyOf(a) == family {
+				servers = append(servers, server)
+			}
+		}
+		p := d.holdsServers(family)
+		if len(servers) == 0 || p == nil {
+			continue
+		}
+		with := *p
+		with.text, with.search = "", texts(dns["search"])
+		with.dns = slices.DeleteFunc(slices.Clone(p.dns), func(server string) bool {
+			a, err := netip.ParseAddr(server)
+			return err == nil && familyOf(a) == family
+		})
+		with.dns = append(with.dns, servers...)
+		d.settings = d.settings.with(&with)
+	}
+}
+
+// holdsServers is the profile of the first interface of the state that has static
+// addresses of the family; nil for none.
+func (d *plan) holdsServers(family string) *profile {
+	for _, one := range d.desired.Interfaces() {
+		p := d.settings.profile(one.Name, false)
+		said := object(one.Tree()[family])
+		if p != nil && p.up() && p.controller() == "" && truth(said["enabled"]) && p.enabled(family) && !p.dynamic(family) &&
+			slices.ContainsFunc(d.activate, func(other *profile) bool { return other.key() == p.key() }) {
+			return p
+		}
+	}
+	return nil
 }
 
 // rules are added; absent ones are filters.

@@ -29,6 +29,14 @@ func peerOf(said tree, l *Link) string {
 	return l.Peer
 }
 
+func modelled(kind string) bool {
+	switch kind {
+	case "ethernet", "veth", "dummy", "bond", "vlan", "linux-bridge", "vxlan", "vrf", "mac-vlan", "ovs-bridge", "ovs-interface", "loopback":
+		return true
+	}
+	return false
+}
+
 // ProfileNames are the files of the profiles that are there, on disk and in /run, sorted,
 // without those that do nothing for a NIC that had none: NetworkManager keeps such a one
 // once it has configured the NIC.
