@@ -3,6 +3,7 @@ package desired
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -10,6 +11,8 @@ import (
 // EventLeavingFailed is recorded on the NodeNetworkState when a policy cannot be taken off
 // the node.
 const EventLeavingFailed = "LeavingFailed"
+
+const messageLeaving = "taking the policy off the node: "
 
 // leave deletes the enactment of a policy that is gone, once the node's state
 // is known to be without it: while a change of it is taken back, the enactment
@@ -46,10 +49,13 @@ func (t *turn) tellStays(m *member) {
 	if !t.done() || last == nil || last.IsUnderWay() || last.RetryAfter == nil || last.Result == v1.TransactionSuperseded {
 		return // What is shown holds until there is an outcome.
 	}
-	first := !conditionIs(m.status.Conditions, v1.EnactmentFailing, yes)
+	if m.status.Retry != nil && m.status.Retry.After != nil {
+		m.status.Retry = nil // No generation of it is tried any more, which its rollout would wait for.
+	}
+	first := !strings.HasPrefix(CauseOf(m.enactment), messageLeaving)
 	rest := fmt.Sprintf("; its configuration is still there, and the node tries again at %s (%s so far): mend the cause, or wait until it is given up (docs/undo.md)",
 		last.RetryAfter.UTC().Format("15:04:05Z"), counted(last.Attempts))
-	m.show(failedRow(oneLine("taking the policy off the node: "+last.Message, len(rest))+rest), t.in.Now)
+	m.show(failedRow(oneLine(messageLeaving+last.Message, len(rest))+rest), t.in.Now)
 	t.write(m)
 	if first {
 		t.note("policy %s: it cannot be taken off the node: %s", m.name, last.Message)
