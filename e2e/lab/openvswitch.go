@@ -52,7 +52,7 @@ func ovsUnits() []*unit {
 }
 
 func startOpenVSwitch(ctx context.Context, sup *supervisor) error {
-	if err := makeOVSDatabase(ctx); err != nil {
+	if err := sup.undisturbed(func() error { return makeOVSDatabase(ctx) }); err != nil {
 		return err
 	}
 	for _, u := range ovsUnits() {

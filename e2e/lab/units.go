@@ -81,6 +81,14 @@ func (s *supervisor) reap(ctx context.Context) {
 	}
 }
 
+// undisturbed runs what waits for a child of its own, which would be collected as an orphan
+// otherwise.
+func (s *supervisor) undisturbed(run func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return run()
+}
+
 // reapOne holds the lock, so that a child that ends at once is not collected
 // before start has noted whose it is.
 func (s *supervisor) reapOne(ctx context.Context) bool {
