@@ -26,6 +26,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 	"github.com/nmstate/kubernetes-nmstate/handler/logs"
+	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
 // version is stamped by the linker.
@@ -187,7 +188,7 @@ func run(ctx context.Context, o options) error {
 			return fmt.Errorf("registering metrics: %w", err)
 		}
 	}
-	if err := mgr.Start(ctx); err != nil {
+	if err := watch.Run(ctx, mgr); err != nil {
 		return fmt.Errorf("running the controllers: %w", err)
 	}
 	return nil

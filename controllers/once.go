@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
 const (
@@ -48,7 +49,7 @@ func once(ctx context.Context, o options, out io.Writer) error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mgr.Start(ctx)
+		ended <- watch.Run(ctx, mgr)
 		close(ended)
 	}()
 	all, err := untilAtRest(ctx, mgr, ended)

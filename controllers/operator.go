@@ -20,6 +20,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/install"
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/logs"
+	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
 // operatorLease is the Lease that the operator's instances elect their leader by.
@@ -111,7 +112,7 @@ func operate(ctx context.Context, o operatorOptions) error {
 		return fmt.Errorf("adding the operator: %w", err)
 	}
 	logger.Info("Starting", "version", version, "mode", o.mode, "namespace", o.namespace, "handler", settings.Images.Handler, "controllers", settings.Images.Controllers)
-	if err := mgr.Start(ctx); err != nil {
+	if err := watch.Run(ctx, mgr); err != nil {
 		return fmt.Errorf("running the operator: %w", err)
 	}
 	return nil

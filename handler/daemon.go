@@ -17,6 +17,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/events"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
 // daemon runs the handler until asked ends and no transaction runs. What an earlier
@@ -36,7 +37,7 @@ func daemon(asked context.Context, o options) error {
 	defer stop()
 	recovered := n.begin(ctx)
 	go func() {
-		if err := watch(ctx, n.state, o.commands); err != nil && ctx.Err() == nil {
+		if err := observeNode(ctx, n.state, o.commands); err != nil && ctx.Err() == nil {
 			log.Error(err, "watching the node's network ended")
 			<-recovered
 			cancel()
@@ -82,7 +83,7 @@ func (n *node) manage(ctx context.Context) error {
 	if err := addChecks(mgr, n.state); err != nil {
 		return err
 	}
-	if err := mgr.Start(ctx); err != nil {
+	if err := watch.Run(ctx, mgr); err != nil {
 		return fmt.Errorf("running the handler: %w", err)
 	}
 	return nil
@@ -113,9 +114,9 @@ func end(ctx context.Context, state *agent.Agent, grace, patience time.Duration)
 	}
 }
 
-// watch tells the state handler what happens on the node, until ctx ends; that scripts
+// observeNode tells the state handler what happens on the node, until ctx ends; that scripts
 // change as well.
-func watch(ctx context.Context, state *agent.Agent, scripts bool) error {
+func observeNode(ctx context.Context, state *agent.Agent, scripts bool) error {
 	options := observe.Options{Clock: clock.RealClock{}, Log: ctrl.LoggerFrom(ctx).WithName("observe")}
 	if scripts {
 		options.Folder = profiles.ScriptsDir

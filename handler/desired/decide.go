@@ -66,6 +66,7 @@ func Decide(in Input) Decision {
 	t.forfeit()
 	t.land()
 	t.landLate()
+	t.comeBack()
 	t.moveOn()
 	t.arrive()
 	t.plan()

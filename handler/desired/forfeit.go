@@ -25,6 +25,21 @@ func (t *turn) forfeit() {
 	}
 }
 
+// comeBack is about a policy that stopped selecting the node and selects it again while
+// the node is taking it off: it is not committed there any more. Told so, a generation that
+// says the same as the committed one would begin without a slot.
+func (t *turn) comeBack() {
+	if t.in.State == nil {
+		return
+	}
+	m := t.byName[t.in.State.Spec.Policy]
+	if m == nil || m.policy == nil || m.plans() || m.held == nil || t.inSpec(m) {
+		return
+	}
+	m.held, m.status.Committed = nil, nil
+	t.note("policy %s: it was leaving the node, so generation %d begins anew", m.name, m.policy.Generation)
+}
+
 // hasLeft tells of a policy that had stopped selecting the node, and selects it again
 // before its enactment is gone: the node may have committed a spec without it. As
 // long as it has not finished with the spec as it is, it may not have told that yet.

@@ -111,6 +111,7 @@ func (w *world) write(d Decision, most int) {
 	if d.Spec != nil && step() {
 		w.checkSpec(d.Spec)
 		w.state.Spec.DesiredState, w.state.Spec.Sources = d.Spec.DesiredState, d.Spec.Sources
+		w.state.Spec.Policy = d.Spec.Policy
 		w.state.Spec.Probes, w.state.Spec.DefaultProbes = d.Spec.Probes, d.Spec.DefaultProbes
 		w.state.Generation++
 		w.state = stored(w, w.state)

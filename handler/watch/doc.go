@@ -1,7 +1,7 @@
 // Package watch says for which changes a reconciler takes a turn.
 //
-// It owns the table of a reconciler's watches, and hands it to a
-// controller-runtime manager; the simulator goes by the same table. It decides
+// It owns the table of a reconciler's watches, hands it to a controller-runtime
+// manager, and runs that to its end; the simulator goes by the same table. It decides
 // nothing: what matters of a change, and whose turn it is, is the reconciler's.
 //
 //	object changed ─► Predicate: does it matter? ─► Handler: whose turns? ─► queue
