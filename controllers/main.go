@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/cached"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
@@ -238,6 +239,20 @@ func withoutLimit(config *rest.Config) *rest.Config {
 	return config
 }
 
+// newClient is a manager's own, whose reads end also where its cache does not catch up.
+func newClient(config *rest.Config, options client.Options) (client.Client, error) {
+	made, err := client.New(config, options)
+	if err != nil {
+		return nil, err
+	}
+	options.Cache = nil
+	live, err := client.New(config, options)
+	if err != nil {
+		return nil, err
+	}
+	return cached.New(made, live, clock.RealClock{}), nil
+}
+
 func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1.AddToScheme} {
@@ -249,6 +264,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 		Scheme:                        scheme,
 		Cache:                         cacheOptions(o),
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
+		NewClient:                     newClient,
 		LeaderElection:                o.elect,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       o.electNamespace,

@@ -33,7 +33,7 @@ func (r *Reconciler) removeOrphans(ctx context.Context, in Input) error {
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("looking for node %s: %w", name, err)
 		}
-		if err := r.remove(ctx, enactment, client.Preconditions{UID: &enactment.UID}); err != nil {
+		if err := r.remove(ctx, enactment, client.Preconditions{UID: &enactment.UID}); err != nil && !apierrors.IsConflict(err) {
 			return fmt.Errorf("deleting enactment %s, whose node is gone: %w", enactment.Name, err)
 		}
 	}
@@ -77,14 +77,18 @@ func (r *Reconciler) removeGhosts(ctx context.Context, policy string) (time.Dura
 	}
 	for _, ghost := range ghosts {
 		// By its revision too: it may have been granted since it was read.
-		if err := r.remove(ctx, ghost, client.Preconditions{UID: &ghost.UID, ResourceVersion: &ghost.ResourceVersion}); err != nil {
+		err := r.remove(ctx, ghost, client.Preconditions{UID: &ghost.UID, ResourceVersion: &ghost.ResourceVersion})
+		if apierrors.IsConflict(err) {
+			again = ghostAge // What was written to it meanwhile may be nothing that asks for a turn.
+		} else if err != nil {
 			return 0, fmt.Errorf("deleting enactment %s, whose policy is gone: %w", ghost.Name, err)
 		}
 	}
 	return again, nil
 }
 
-// remove deletes an enactment, unless it is gone or another one by now. No read waits until
+// remove deletes an enactment, unless it is gone; a conflict says that it is another one
+// by now. No read waits until
 // the cache shows that: controller-runtime (v0.25.2) waits for the watch to tell of it, and
 // where the watch broke and the node has made its enactment again meanwhile, it tells of a
 // change only. Every plan would wait for ever, of all policies. A plan that finds it still
@@ -92,7 +96,7 @@ func (r *Reconciler) removeGhosts(ctx context.Context, policy string) (time.Dura
 func (r *Reconciler) remove(ctx context.Context, enactment *v1.NodeNetworkConfigurationEnactment, only client.Preconditions) error {
 	target := &v1.NodeNetworkConfigurationEnactment{}
 	target.Name = enactment.Name
-	if err := r.client.Delete(ctx, target, only, client.DisableReadYourWritesConsistency); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err := r.client.Delete(ctx, target, only, client.DisableReadYourWritesConsistency); !apierrors.IsNotFound(err) {
 		return err
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/nmstate/kubernetes-nmstate/controllers/cached"
 	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
@@ -84,7 +85,7 @@ func (r *Replica) lead(p *world.Process) {
 	store := connection.Cache(options)
 	events := c.Events.Recorder(p)
 	plans := rollout.New(rollout.Options{
-		Client: connection.ConsistentClient(store), Live: connection.Live(), Events: events, Clock: p.Clock(), Grace: rollout.DefaultGrace, Handlers: podNamespace,
+		Client: cached.New(connection.ConsistentClient(store), connection.Live(), p.Clock()), Live: connection.Live(), Events: events, Clock: p.Clock(), Grace: rollout.DefaultGrace, Handlers: podNamespace,
 	})
 	if err := plans.Index(ctx, store); err != nil {
 		panic(err)
