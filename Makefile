@@ -85,7 +85,7 @@ kind-up: ## Make a kind cluster with this checkout's images and deploy/ in it (k
 kind-down: ## Take that cluster away, with all that came with it.
 	@kind/kind.sh down
 
-e2e: ## Run the end-to-end suite on a kind cluster (FOCUS=REGEXP runs some, KEEP=1 keeps the cluster).
+e2e: ## Run the end-to-end suite on a kind cluster (FOCUS=REGEXP runs some, KEEP=1 keeps the cluster) (VM=1: power cuts too, ten minutes).
 	@kind/e2e.sh
 
 e2e-vm: ## Run on a full kernel, in QEMU, the scenarios and tutorials that this machine's may lack (bond, VLAN, ...; ALL=1: all scenarios).

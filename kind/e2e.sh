@@ -6,6 +6,8 @@
 #   FOCUS=REGEXP kind/e2e.sh  only the specs whose names match
 #   LABELS='rollout || node' kind/e2e.sh  only the specs with these labels
 #   FROM=v1.2.3 kind/e2e.sh   the spec of an update begins there, not at the last commit
+#   VM=1 kind/e2e.sh          the specs of power cuts too, on one more worker, which is a
+#                             virtual machine (Debian, root; ten minutes more)
 #   KEEP=1 kind/e2e.sh        the cluster stays, for a look and for the next run
 #
 # A cluster of this checkout that stands is taken and left standing. Results are
@@ -41,15 +43,15 @@ over() {
 	exit $status
 }
 
+# suite RESULT [LABELS]
 suite() {
-	local line colour=()
+	local line colour=() labels=${2:-${LABELS:-}}
 	[ -t 1 ] || colour=(-ginkgo.no-color)
 	while read -r line; do export "${line?}"; done < <(kind/kind.sh env)
-	rm -rf "$artifacts"
 	mkdir -p "$artifacts"
 	# As everything else is built, so that nothing is compiled once more; make verify vets.
 	PATH=$KIND_BIN:$PATH CGO_ENABLED=0 go test -vet=off ./e2e/kind/... -count 1 -timeout 45m -v -ginkgo.v "${colour[@]}" \
-		-ginkgo.junit-report="$artifacts/junit.xml" ${FOCUS:+-ginkgo.focus "$FOCUS"} ${LABELS:+-ginkgo.label-filter "$LABELS"}
+		-ginkgo.junit-report="$artifacts/$1.xml" ${FOCUS:+-ginkgo.focus "$FOCUS"} ${labels:+-ginkgo.label-filter "$labels"}
 }
 
 flags=("$@")
@@ -65,4 +67,11 @@ step images env IMAGE_ENGINE=none hack/images.sh
 step before kind/before.sh ${FROM:-}
 [ -e out/kind/env ] || made=1
 step cluster kind/kind.sh up "${flags[@]}"
-step suite suite
+rm -rf "$artifacts"
+# Policies of the others are for all nodes: they want none that is emulated.
+[ ! -d out/kind/vm ] || kind/vm.sh down
+step suite suite junit
+if [ "${VM:-}" = 1 ]; then
+	step vm kind/vm.sh up
+	step "power cuts" suite junit-power power
+fi

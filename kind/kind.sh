@@ -250,6 +250,7 @@ down() {
 # is something of ours. What is still there after a while it names, and fails.
 take_down() {
 	local deadline=$((SECONDS + down_seconds)) left again=
+	[ ! -d "$out/vm" ] || kind/vm.sh down 8>&-
 	rm -f "$out/env" "$out/kubeconfig"
 	timeout "$down_seconds" kind delete cluster --name "$cluster" -q 8>&- 2>>"$out/create.log" || true
 	while left=$(left_over) && [ -n "$left" ]; do

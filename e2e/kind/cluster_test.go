@@ -41,6 +41,8 @@ type cluster struct {
 	// control is the control-plane node, workers are the others, by name.
 	control *node
 	workers []*node
+	// vm is one more worker, which is a virtual machine; nil where there is none.
+	vm *node
 	// isInstalled says that the product is there.
 	isInstalled bool
 }
@@ -59,9 +61,13 @@ func connect(ctx context.Context) *cluster {
 	var all corev1.NodeList
 	Eventually(ctx, func() error { return c.List(ctx, &all) }).Should(Succeed(), "the API server of the cluster")
 	for _, found := range all.Items {
-		n := &node{name: found.Name}
+		n := &node{name: found.Name, isVM: found.Name == os.Getenv("KIND_VM")}
 		_, err := n.try(ctx, "true")
 		Expect(err).NotTo(HaveOccurred(), "node %s must be a container of docker: is this a kind cluster?", n.name)
+		if n.isVM {
+			c.vm = n
+			continue
+		}
 		if _, is := found.Labels["node-role.kubernetes.io/control-plane"]; is {
 			c.control = n
 			continue
@@ -69,7 +75,7 @@ func connect(ctx context.Context) *cluster {
 		c.workers = append(c.workers, n)
 	}
 	Expect(c.control).NotTo(BeNil(), "a control-plane node")
-	Expect(len(c.workers)).To(BeNumerically(">=", 2), "workers")
+	Expect(len(c.workers) > 1 || c.vm != nil && len(c.workers) > 0).To(BeTrue(), "two workers, or one beside the VM")
 	slices.SortFunc(c.workers, func(a, b *node) int { return strings.Compare(a.name, b.name) })
 	for _, w := range c.workers {
 		c.labelWorker(ctx, w)
@@ -200,6 +206,9 @@ func (c *cluster) tidyUp(ctx context.Context) {
 	}).Should(Succeed())
 	for _, n := range c.all() {
 		n.sweep(ctx)
+	}
+	if c.vm != nil {
+		c.vm.sweep(ctx)
 	}
 }
 

@@ -21,9 +21,10 @@ const (
 	prefix = "e2e"
 )
 
-// node is a node of the cluster, which is a container of docker.
+// node is a node of the cluster: a container of docker, or a virtual machine.
 type node struct {
 	name string
+	isVM bool
 	// pristine is the kernel before any policy.
 	pristine []string
 	// appliedBefore are the node's checkpoints when the product was installed.
@@ -32,7 +33,11 @@ type node struct {
 
 // try runs a command on the node and returns what it prints.
 func (n *node) try(ctx context.Context, command ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, "docker", append([]string{"exec", n.name}, command...)...).Output()
+	argv := append([]string{"docker", "exec", n.name}, command...)
+	if n.isVM {
+		argv = []string{vmProgram, "run", quoted(command)}
+	}
+	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).Output()
 	if err != nil {
 		var exit *exec.ExitError
 		said := ""
@@ -42,6 +47,15 @@ func (n *node) try(ctx context.Context, command ...string) (string, error) {
 		return string(out), fmt.Errorf("%s on %s: %w: %s", strings.Join(command, " "), n.name, err, strings.TrimSpace(said))
 	}
 	return string(out), nil
+}
+
+// quoted is a command as a shell reads it.
+func quoted(command []string) string {
+	words := make([]string, len(command))
+	for i, word := range command {
+		words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
 }
 
 func (n *node) mustRun(ctx context.Context, command ...string) string {

@@ -90,7 +90,7 @@ var _ = Describe("kubernetes-nmstate", func() {
 			k.save(ctx, filepath.Join(artifacts, folderName(CurrentSpecReport().LeafNodeText)))
 		}
 	}, NodeTimeout(2*time.Minute))
-	AfterEach(func(ctx SpecContext) { k.tidyUp(ctx) }, NodeTimeout(specTimeout))
+	AfterEach(func(ctx SpecContext) { k.tidyUp(ctx) }, NodeTimeout(bootTimeout))
 
 	Describe("installed", Label("install"), installed)
 	Describe("reports", Label("reporting"), reporting)
@@ -108,6 +108,7 @@ var _ = Describe("kubernetes-nmstate", func() {
 	Describe("a node", Label("node"), nodes)
 	Describe("updated", Label("update"), updates)
 	Describe("taken over", Label("update"), takenOver)
+	Describe("a power cut", Label("power"), powerCuts)
 	Describe("the operator", Label("operator"), operator)
 	Describe("uninstalled", Label("uninstall"), uninstalled)
 })

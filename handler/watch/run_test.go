@@ -36,7 +36,7 @@ func emptyManager(t *testing.T) manager.Manager {
 	return mgr
 }
 
-func runUntilEnded(t *testing.T, ctx context.Context, mgr manager.Manager) {
+func runUntilEnded(ctx context.Context, t *testing.T, mgr manager.Manager) {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- watch.Run(ctx, mgr) }()
@@ -57,7 +57,7 @@ func TestAManagerWhoseCachesAreNeverFilledEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(100*time.Millisecond, cancel) // It is in the midst of waiting then, or has not begun to.
-	runUntilEnded(t, ctx, mgr)
+	runUntilEnded(ctx, t, mgr)
 }
 
 func TestAManagerIsWaitedForUntilWhatItRunsHasEnded(t *testing.T) {
@@ -72,7 +72,7 @@ func TestAManagerIsWaitedForUntilWhatItRunsHasEnded(t *testing.T) {
 	})); err != nil {
 		t.Fatal(err)
 	}
-	runUntilEnded(t, ctx, mgr)
+	runUntilEnded(ctx, t, mgr)
 	if !tidied {
 		t.Error("it has not ended")
 	}
