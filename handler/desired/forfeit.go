@@ -37,6 +37,7 @@ func (t *turn) comeBack() {
 		return
 	}
 	m.held, m.status.Committed = nil, nil
+	t.superseded = t.superseded || !t.done()
 	t.note("policy %s: it was leaving the node, so generation %d begins anew", m.name, m.policy.Generation)
 }
 

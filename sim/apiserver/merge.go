@@ -68,8 +68,42 @@ func (m *merger) merge(into reflect.Value, raw []byte) error {
 		return nil
 	case into.Kind() == reflect.Map:
 		return m.mergeMap(into, raw)
+	case into.Kind() == reflect.Slice && !m.nulls:
+		// A list is replaced whole, without the nulls of the objects in it.
+		pruned, err := withoutNulls(raw)
+		if err != nil {
+			return err
+		}
+		return whole(into, pruned)
 	}
 	return whole(into, raw)
+}
+
+// withoutNulls is a value of a merge patch as a server keeps it.
+func withoutNulls(raw []byte) ([]byte, error) {
+	var value any
+	if err := utiljson.Unmarshal(raw, &value); err != nil {
+		return nil, err
+	}
+	return json.Marshal(pruned(value))
+}
+
+func pruned(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, inner := range value {
+			if inner == nil {
+				delete(value, key)
+				continue
+			}
+			value[key] = pruned(inner)
+		}
+	case []any:
+		for i := range value {
+			value[i] = pruned(value[i])
+		}
+	}
+	return value
 }
 
 // mergeTree merges what a differ made.
