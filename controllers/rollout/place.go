@@ -57,9 +57,11 @@ type place struct {
 	retrying bool
 	// soak is how long a configured node still holds its slot.
 	soak time.Duration
-	// cause is how it failed, where it does; retries: it is tried again by itself.
+	// cause is how it failed, where it does; retries: it is tried again by itself, at
+	// nextTry.
 	cause   string
 	retries bool
+	nextTry time.Time
 	// setAside: the enactment tells that nobody manages the node.
 	setAside bool
 	// unmanaged: nobody manages the node, and it is not in the middle of anything, or its
@@ -194,7 +196,9 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 	p.readRendering(enactment, generation)
 	p.setAside = desired.SetAside(enactment)
 	p.cause = desired.CauseOf(enactment)
-	p.retries = triesAgain(enactment.Status)
+	if p.retries = triesAgain(enactment.Status); p.retries {
+		p.nextTry = enactment.Status.Retry.After.Time
+	}
 	// A node that is out of reach does not know that the policy no longer selects it,
 	// and may begin its next try.
 	p.changing = p.changing || !p.Matches && p.retries && !p.setAside && enactment.Spec.ApprovedGeneration > 0

@@ -23,10 +23,11 @@ func (p *planning) firstCause() string {
 }
 
 // retried tells of a failed policy that is not at its end: every node on which it
-// fails tries again by itself.
+// fails tries again by itself. Where that time is over and nothing has begun, something
+// else keeps it back, as a conflict does.
 func (p *planning) retried() v1.ConditionReason {
-	failing := p.names(isFailing)
-	if len(failing) == 0 || len(p.names(func(p place) bool { return isFailing(p) && p.retries })) < len(failing) {
+	failing, now := p.names(isFailing), p.in.Now.Time
+	if len(failing) == 0 || len(p.names(func(p place) bool { return isFailing(p) && p.retries && p.nextTry.After(now) })) < len(failing) {
 		return ""
 	}
 	return v1.ReasonRetrying

@@ -40,7 +40,8 @@ func TestAPolicySaysWhy(t *testing.T) {
 	at := func(name string, shows v1.ConditionType) on {
 		return on{name: name, approved: generation, reported: generation, shows: showing(shows)}
 	}
-	again := &v1.EnactmentRetry{Attempts: 1, After: &noon}
+	again := &v1.EnactmentRetry{Attempts: 1, After: new(metav1.NewTime(noon.Add(time.Second)))}
+	overdue := &v1.EnactmentRetry{Attempts: 1, After: &noon}
 	for sentence, c := range map[string]struct {
 		nodes    []on
 		rollout  *v1.Rollout
@@ -59,6 +60,11 @@ func TestAPolicySaysWhy(t *testing.T) {
 			nodes:    []on{at("a", v1.EnactmentAvailable), {name: "b"}},
 			failures: []v1.NodeNetworkConfigurationEnactment{failsOn("b", "applying: no such port Retrying 1/5", again)},
 			want:     why{"1/2", "b: applying: no such port", "Reconciling Retrying"},
+		},
+		"a try whose time is over and that does not begin is kept back by something else, as by a conflict": {
+			nodes:    []on{at("a", v1.EnactmentAvailable), {name: "b"}},
+			failures: []v1.NodeNetworkConfigurationEnactment{failsOn("b", "policy p conflicts with policy q", overdue)},
+			want:     why{"1/2", "b: policy p conflicts with policy q", "Stalled FailedToConfigure"},
 		},
 		"waiting for a slot needs no words": {
 			nodes: []on{at("a", v1.EnactmentProgressing), {name: "b"}}, want: why{"0/2", "", "Reconciling ConfigurationProgressing"},
