@@ -49,6 +49,12 @@ func TestFilesBack(t *testing.T) {
 		"a profile that was deleted on disk comes back": {
 			before: []string{eth0}, trial: []string{eth0, "run eth0 device=eth0"}, seen: []string{"disk other"},
 			want: []string{"write " + disk + "eth0.nmconnection", "sync", "reload"}, reloads: []string{disk + "eth0.nmconnection"}},
+		"the profile of an OVS port comes back that went with its last interface": {
+			before:  []string{"disk p device=eth1 type=ovs-port controller=br", "disk eth1 device=eth1 controller=p port-type=ovs-port"},
+			trial:   []string{"disk p device=eth1 type=ovs-port controller=br", "run eth1 device=eth1"},
+			seen:    []string{"disk eth1 device=eth1"},
+			want:    []string{"sync", "write " + disk + "p.nmconnection", "sync", "write " + disk + "eth1.nmconnection", "sync", "reload"},
+			reloads: []string{disk + "eth1.nmconnection", disk + "p.nmconnection"}},
 		"an administrator's edit of another file during the trial stays": {
 			before: []string{eth0, "disk eth1 device=eth1"},
 			trial:  []string{eth0, "disk eth1 device=eth1", "run eth0 device=eth0"},

@@ -132,7 +132,7 @@ func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	for _, uuid := range slices.Sorted(maps.Keys(void)) {
 		actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: void[uuid].name()})
 	}
-	if len(actions) == 0 && len(change.Absent) == 0 {
+	if len(actions) == 0 && len(change.Absent) == 0 && !lacksPort(before.current(), current) {
 		return nil
 	}
 	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
@@ -149,6 +149,16 @@ func portless(had, left map[string]profile) map[string]profile {
 		}
 	}
 	return found
+}
+
+// lacksPort tells whether an Open vSwitch port's profile from before is gone.
+func lacksPort(had, left map[string]profile) bool {
+	for uuid, p := range had {
+		if _, there := left[uuid]; !there && p.kind() == ovsPort {
+			return true
+		}
+	}
+	return false
 }
 
 // ovsPort is NetworkManager's type of a profile that stands between an Open vSwitch

@@ -134,6 +134,11 @@ func TestTidy(t *testing.T) {
 			now:    []string{"disk br device=br0 type=ovs-bridge", "disk p device=eth1 type=ovs-port controller=br0", "disk eth1 device=eth1"},
 			change: Change{Absent: []Interface{{Name: "br0", Type: "ovs-bridge"}}},
 			want:   []string{"delete profile br (br)", "delete profile p (p)", "sync"}},
+		"that it went before a crash is made certain": {
+			before: []string{"disk p device=eth1 type=ovs-port controller=br", "disk eth1 device=eth1 controller=p port-type=ovs-port"},
+			trial:  []string{"disk p device=eth1 type=ovs-port controller=br", "run eth1 device=eth1"},
+			now:    []string{"disk eth1 device=eth1"},
+			want:   []string{"sync"}},
 		"an OVS bond with an interface left stays": {
 			before: []string{"disk p device=bond0 type=ovs-port controller=br", "disk eth1 device=eth1 controller=p port-type=ovs-port", "disk eth2 device=eth2 controller=p port-type=ovs-port"},
 			trial:  []string{"disk p device=bond0 type=ovs-port controller=br", "run eth1 device=eth1", "disk eth2 device=eth2 controller=p port-type=ovs-port"},
