@@ -34,19 +34,23 @@ func (r *Reconciler) replaceSpec(ctx context.Context, m *memory, g *gathered, d 
 		return err
 	}
 	if d.Overruled && r.Events != nil {
-		r.Events.Eventf(g.state, g.node, corev1.EventTypeWarning, EventOverruled, "Configure", "%s", overruled(managers, d.Spec.Sources))
+		r.Events.Eventf(g.state, g.node, corev1.EventTypeWarning, EventOverruled, "Configure", "%s", overruled(managers, d.Spec))
 	}
 	return nil
 }
 
-func overruled(managers []string, sources []v1.DesiredSource) string {
+func overruled(managers []string, spec *desired.Spec) string {
 	who := "somebody"
 	if len(managers) > 0 {
 		who = strings.Join(managers, ", ")
 	}
 	var policies []string
-	for _, s := range sources {
+	for _, s := range spec.Sources {
 		policies = append(policies, s.Policy)
+	}
+	if len(policies) == 0 && spec.Policy != "" {
+		return cut(fmt.Sprintf("spec.desiredState was written by %s and is replaced: policy %s has to leave the node first, and what was written failed together with that; write it again when the policy's enactment is gone",
+			who, spec.Policy))
 	}
 	if len(policies) == 0 {
 		policies = []string{"that match the node"}

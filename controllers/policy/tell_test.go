@@ -3,25 +3,31 @@ package policy
 import (
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
-func TestWhoOwnsAPartOfADesiredState(t *testing.T) {
+func TestWhoIsOverruledReadsWhy(t *testing.T) {
 	for sentence, c := range map[string]struct {
-		fields string
-		want   bool
+		managers []string
+		spec     desired.Spec
+		want     string
 	}{
-		"who wrote something in it":                            {`{"f:spec":{"f:desiredState":{"f:interfaces":{}}}}`, true},
-		"who made it and wrote something in it":                {`{"f:spec":{"f:desiredState":{".":{},"f:dns-resolver":{}}}}`, true},
-		"not who only made it, and others wrote what is in it": {`{"f:spec":{".":{},"f:desiredState":{},"f:managed":{}}}`, false},
-		"not who only made it, told in full":                   {`{"f:spec":{"f:desiredState":{".":{}}}}`, false},
-		"not who wrote something else":                         {`{"f:spec":{"f:nodeName":{}},"f:metadata":{}}`, false},
-		"not what cannot be read":                              {`{"f:spec":3}`, false},
+		"policies own it": {
+			[]string{"kubectl", "argo"},
+			desired.Spec{Sources: []v1.DesiredSource{{Source: v1.Source{Policy: "a"}}, {Source: v1.Source{Policy: "b"}}}, Policy: "b"},
+			"spec.desiredState was written by kubectl, argo and is replaced: the policies own it (a, b)",
+		},
+		"the last policy is leaving": {
+			[]string{"kubectl"},
+			desired.Spec{Policy: "a"},
+			"spec.desiredState was written by kubectl and is replaced: policy a has to leave the node first, and what was written failed together with that; write it again when the policy's enactment is gone",
+		},
+		"nobody is known": {nil, desired.Spec{}, "spec.desiredState was written by somebody and is replaced: the policies own it (that match the node)"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			entry := metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(c.fields)}
-			if got := ownsDesiredState(entry); got != c.want {
-				t.Errorf("got %v", got)
+			if got := overruled(c.managers, &c.spec); got != c.want {
+				t.Errorf("told %q, want %q", got, c.want)
 			}
 		})
 	}

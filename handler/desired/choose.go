@@ -69,7 +69,7 @@ func (t *turn) choose() {
 	if name := t.removing(); name != "" {
 		t.waiting = t.waitingToLeave(name)
 		if t.edited() {
-			t.overrule()
+			t.overrule(t.byName[name])
 		}
 		return
 	}
@@ -127,12 +127,14 @@ func (t *turn) removing() string {
 	return ""
 }
 
-// overrule: what somebody wrote over a removal takes that with it when it fails. It is
-// the policies' again before the next one of them begins, so that each has its own
-// transaction; where none wants to, and none is there, it stays.
-func (t *turn) overrule() {
-	if next, _ := t.candidate(); next != nil || len(t.base.members) > 0 {
-		t.decision.Spec, t.decision.Overruled = t.specOf(t.base, nil), true
+// overrule replaces what somebody wrote over a removal, so that the removal has a
+// transaction of its own (design §2, rule 1). Where no policy is left and none waits, what
+// was written is first tried together with the removal, and is replaced when that fails:
+// the removal would fail with it each time, for ever.
+func (t *turn) overrule(leaving *member) {
+	next, _ := t.candidate()
+	if next != nil || len(t.base.members) > 0 || t.ended() {
+		t.decision.Spec, t.decision.Overruled = t.specOf(t.base, leaving), true
 	}
 }
 

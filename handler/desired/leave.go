@@ -43,10 +43,11 @@ func (t *turn) stays(m *member) bool {
 }
 
 // tellStays shows how the last attempt failed. It is no failure of a generation, so nothing
-// is counted, and no slot of the rollout waits for it.
+// is counted, and no slot of the rollout waits for it. What somebody wrote over the removal
+// failed in that person's name.
 func (t *turn) tellStays(m *member) {
 	last := t.in.State.Status.Transaction
-	if !t.done() || last == nil || last.IsUnderWay() || last.RetryAfter == nil || last.Result == v1.TransactionSuperseded {
+	if !t.done() || t.edited() || last == nil || last.IsUnderWay() || last.RetryAfter == nil || last.Result == v1.TransactionSuperseded {
 		return // What is shown holds until there is an outcome.
 	}
 	if m.status.Retry != nil && m.status.Retry.After != nil {
