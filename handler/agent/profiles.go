@@ -231,7 +231,10 @@ func actionsBack(entry journal.Entry, now profiles.Snapshot) []profiles.Action {
 	return slices.Concat(scriptsBack(entry, now), profiles.FilesBack(before, trial, seen, now), profiles.DNSBack(entry.Trial), openVSwitchBack(entry, now))
 }
 
-// restore brings the profiles from before back without a checkpoint.
+// restore brings the profiles from before back without a checkpoint. Where the change
+// ended before there was a picture of it, what is on the node as the way back begins is all
+// that tells the change's files and devices from others: it is in the journal before the
+// first of them goes, for a handler that dies in between.
 func (a *Agent) restore(ctx context.Context, entry *journal.Entry) txn.Event {
 	if entry.Profiles == nil {
 		if failed, is := a.revert(ctx, *entry).(txn.RevertFailed); is {
@@ -239,37 +242,40 @@ func (a *Agent) restore(ctx context.Context, entry *journal.Entry) txn.Event {
 		}
 		return txn.Reverted{}
 	}
-	if err := a.profilesBack(ctx, entry); err != nil {
+	now, err := a.Backend.Profiles(ctx)
+	if err == nil && entry.Seen == nil {
+		entry.Seen = &now
+		if entry.Trial == nil {
+			return txn.Seen{}
+		}
+	}
+	if err == nil {
+		err = a.profilesBack(ctx, *entry, now)
+	}
+	if err != nil {
 		return txn.RestoreFailed{Message: "bringing the profiles back: " + err.Error(), Hindrance: a.hindrance(ctx, *entry, err)}
 	}
 	return txn.Restored{}
 }
 
-func (a *Agent) profilesBack(ctx context.Context, entry *journal.Entry) error {
+func (a *Agent) profilesBack(ctx context.Context, entry journal.Entry, now profiles.Snapshot) error {
 	before := *entry.Profiles
-	now, err := a.Backend.Profiles(ctx)
-	if err != nil {
-		return err
-	}
-	if entry.Seen == nil {
-		first := now // Not what is read later on, which may be nothing.
-		entry.Seen = &first
-	}
-	wanted, trial, seen := leadsTo(*entry, now)
+	wanted, trial, seen := leadsTo(entry, now)
 	touched := profiles.Touched(before, entry.Trial, *entry.Seen)
 	if entry.Transaction.LastResort {
 		touched = append(touched, profiles.Touched(wanted, trial, seen)...)
 	}
-	if a.forgotten(*entry) {
+	if a.forgotten(entry) {
 		// The boot has brought up what is on disk: a device that has its profile
 		// from before, as it was, keeps its link.
 		differ := profiles.Touched(before, nil, now)
 		touched = slices.DeleteFunc(touched, func(uuid string) bool { return !slices.Contains(differ, uuid) })
 	}
-	if err := a.doWhatCanBe(ctx, actionsBack(*entry, now)); err != nil {
+	if err := a.doWhatCanBe(ctx, actionsBack(entry, now)); err != nil {
 		return err
 	}
-	if now, err = a.Backend.Profiles(ctx); err != nil {
+	now, err := a.Backend.Profiles(ctx)
+	if err != nil {
 		return err
 	}
 	return a.do(ctx, profiles.DevicesBack(before, entry.Trial, *entry.Seen, now, touched))

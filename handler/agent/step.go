@@ -20,7 +20,8 @@ import (
 func (a *Agent) step(ctx context.Context, e txn.Event) {
 	before := a.machine
 	next, effects := txn.Step(before, e)
-	if next.Open() && worthWriting(before, next) {
+	_, seen := e.(txn.Seen)
+	if next.Open() && (seen || worthWriting(before, next)) {
 		a.entry.Transaction = next
 		if err := a.Journal.Save(a.entry); err != nil {
 			_, recovering := e.(txn.Recovered)

@@ -61,6 +61,9 @@ type (
 		Gone    bool
 		Hindrance
 	}
+	// Seen: what is on the node as the way back begins was noted for the journal, and
+	// nothing was done yet.
+	Seen struct{}
 	// Restored: the profiles from before are back, without the checkpoint.
 	Restored struct{}
 	// RestoreFailed: not all of them are.
@@ -117,6 +120,7 @@ func (Committed) event()        {}
 func (CommitFailed) event()     {}
 func (RolledBack) event()       {}
 func (RollbackFailed) event()   {}
+func (Seen) event()             {}
 func (Restored) event()         {}
 func (RestoreFailed) event()    {}
 func (Reverted) event()         {}

@@ -211,6 +211,8 @@ func (s State) rollingBack(e Event) (State, []Effect) {
 	case RolledBack:
 		s.Proven = false
 		return s.to(Settling), []Effect{Settle{}}
+	case Seen:
+		return s, []Effect{Restore{}}
 	case Restored:
 		s.Restored, s.Proven = true, false
 		return s.to(Settling), []Effect{Settle{}}

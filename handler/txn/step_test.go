@@ -101,6 +101,8 @@ func parse(t *testing.T, line string) Event {
 		return RolledBack{}
 	case "rollback-failed":
 		return RollbackFailed{Message: arg(1), Gone: has("gone"), Hindrance: Hindrance{Unavailable: has("unavailable"), Cut: has("cut"), At: at(2)}}
+	case "seen":
+		return Seen{}
 	case "restored":
 		return Restored{}
 	case "restore-failed":
