@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"path"
 	"testing"
 	"time"
 
@@ -70,13 +71,34 @@ func TestWhatWasSeenAsTheWayBackBeganOutlivesACallThatFails(t *testing.T) {
 	h := newHost()
 	before := onDisk(h, "eth0")
 	second := func(n int) bool { return n == 2 }
-	a := &Agent{Options: Options{Backend: failing{h, fails(second), never}, Boot: boot{"first"}}}
-	entry := journal.Entry{BootID: "first", Profiles: &before}
-	if err := a.profilesBack(t.Context(), &entry); err == nil {
-		t.Error("it succeeded, want the error of the second read")
+	a := &Agent{Options: Options{Backend: failing{h, fails(second), never}, Boot: boot{"first"}, Clock: deadline.On(clocktesting.NewFakeClock(time.Now()))}}
+	entry := journal.Entry{BootID: "first", Profiles: &before, Trial: &profiles.Trial{Snapshot: before}}
+	if got, is := a.restore(t.Context(), &entry).(txn.RestoreFailed); !is {
+		t.Errorf("it came to %+v, want the error of the second read", got)
 	}
 	if entry.Seen == nil || len(entry.Seen.Files) != 1 {
 		t.Errorf("seen %+v, want the profile of eth0: whatever is not seen is taken for the trial's, and goes", entry.Seen)
+	}
+}
+
+func TestWithoutAPictureOfTheTrialNothingGoesBeforeWhatIsThereIsNoted(t *testing.T) {
+	h := newHost()
+	before := onDisk(h, "eth0")
+	h.layers.tried("br0", map[string]any{"name": "br0", "type": "linux-bridge", "state": "up"})
+	a := &Agent{Options: Options{Backend: h, Boot: boot{"first"}}}
+	entry := journal.Entry{BootID: "first", Profiles: &before}
+	ofTrial := path.Join(profiles.RunDir, "br0.nmconnection")
+	if got := a.restore(t.Context(), &entry); got != (txn.Seen{}) {
+		t.Fatalf("it came to %+v, want that it has seen what is there", got)
+	}
+	if _, stays := h.layers.files[ofTrial]; !stays || entry.Seen == nil {
+		t.Errorf("the trial's profile is there: %t, and seen: %+v; want both, so that the next handler knows it", stays, entry.Seen)
+	}
+	if got := a.restore(t.Context(), &entry); got != (txn.Restored{}) {
+		t.Errorf("then it came to %+v", got)
+	}
+	if _, stays := h.layers.files[ofTrial]; stays {
+		t.Error("the trial's profile stays")
 	}
 }
 

@@ -181,8 +181,8 @@ func TestWhatALastResortHasLeftGoesThoughNobodyHasSeenIt(t *testing.T) {
 			if told := len(a.profileDifferences(t.Context(), entry)) > 0; told != c.goes {
 				t.Errorf("told %t, want %t", told, c.goes)
 			}
-			if err := a.profilesBack(t.Context(), &entry); err != nil {
-				t.Fatal(err)
+			if got := a.restore(t.Context(), &entry); got != (txn.Restored{}) {
+				t.Fatalf("it came to %+v", got)
 			}
 			if _, stays := h.layers.files[path.Join(profiles.RunDir, "eth0.nmconnection")]; stays == c.goes {
 				t.Errorf("it stays: %t", stays)

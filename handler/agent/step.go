@@ -20,7 +20,7 @@ import (
 func (a *Agent) step(ctx context.Context, e txn.Event) {
 	before := a.machine
 	next, effects := txn.Step(before, e)
-	_, seen := e.(txn.Seen)
+	_, seen := e.(txn.Seen) // Of the entry, not of where the transaction stands.
 	if next.Open() && (seen || worthWriting(before, next)) {
 		a.entry.Transaction = next
 		if err := a.Journal.Save(a.entry); err != nil {
