@@ -52,6 +52,12 @@ func replay(t *testing.T, transcript string) string {
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// plain are the events that say nothing but that they happened.
+var plain = map[string]Event{
+	"armed": Armed{}, "confirmed": Confirmed{}, "committed": Committed{}, "rolled-back": RolledBack{}, "seen": Seen{},
+	"restored": Restored{}, "reverted": Reverted{}, "networkmanager-restarted": CheckpointLost{},
+}
+
 // parse reads an event: its name, then its arguments, in which _ stands for a
 // space and +5s for a time.
 func parse(t *testing.T, line string) Event {
@@ -68,6 +74,9 @@ func parse(t *testing.T, line string) Event {
 	}
 	at := func(n int) time.Time { return parseTime(t, arg(n)) }
 	has := func(word string) bool { return strings.Contains(line+" ", " "+word+" ") }
+	if event, is := plain[words[0]]; is {
+		return event
+	}
 	switch words[0] {
 	case "wanted":
 		return Wanted{parseChange(t, words[1:])}
@@ -75,8 +84,6 @@ func parse(t *testing.T, line string) Event {
 		return Unwanted{arg(1)}
 	case "baseline":
 		return BaselineMeasured{words[1:]}
-	case "armed":
-		return Armed{}
 	case "not-armed":
 		return NotArmed{Cause{Message: arg(1), Final: has("final"), Superseded: has("superseded")}}
 	case "checkpoint":
@@ -89,32 +96,18 @@ func parse(t *testing.T, line string) Event {
 		return ProbePassed{arg(1), at(2)}
 	case "lost":
 		return ProbeLost{arg(1), arg(2), at(3)}
-	case "confirmed":
-		return Confirmed{}
 	case "tick":
 		return Tick{at(1)}
-	case "committed":
-		return Committed{}
 	case "commit-failed":
 		return CommitFailed{arg(1), has("gone")}
-	case "rolled-back":
-		return RolledBack{}
 	case "rollback-failed":
 		return RollbackFailed{Message: arg(1), Gone: has("gone"), Hindrance: Hindrance{Unavailable: has("unavailable"), Cut: has("cut"), At: at(2)}}
-	case "seen":
-		return Seen{}
-	case "restored":
-		return Restored{}
 	case "restore-failed":
 		return RestoreFailed{Message: arg(1), Hindrance: Hindrance{Unavailable: has("unavailable"), Cut: has("cut"), At: at(2)}}
-	case "reverted":
-		return Reverted{}
 	case "revert-failed":
 		return RevertFailed{Message: arg(1), Hindrance: Hindrance{Unavailable: has("unavailable"), Cut: has("cut"), At: at(2)}}
 	case "settled":
 		return parseSettled(words[1:], at)
-	case "networkmanager-restarted":
-		return CheckpointLost{}
 	case "recovered":
 		var cause *Cause
 		if has("failed") {
