@@ -43,14 +43,14 @@ over() {
 	exit $status
 }
 
-# suite RESULT [LABELS]
+# suite RESULT [LABELS]: an emulated machine boots in minutes, so its specs have longer.
 suite() {
 	local line colour=() labels=${2:-${LABELS:-}}
 	[ -t 1 ] || colour=(-ginkgo.no-color)
 	while read -r line; do export "${line?}"; done < <(kind/kind.sh env)
 	mkdir -p "$artifacts"
 	# As everything else is built, so that nothing is compiled once more; make verify vets.
-	PATH=$KIND_BIN:$PATH CGO_ENABLED=0 go test -vet=off ./e2e/kind/... -count 1 -timeout 45m -v -ginkgo.v "${colour[@]}" \
+	PATH=$KIND_BIN:$PATH CGO_ENABLED=0 go test -vet=off ./e2e/kind/... -count 1 -timeout "$([ "$1" = junit ] && echo 45m || echo 2h)" -v -ginkgo.v "${colour[@]}" \
 		-ginkgo.junit-report="$artifacts/$1.xml" ${FOCUS:+-ginkgo.focus "$FOCUS"} ${labels:+-ginkgo.label-filter "$labels"}
 }
 

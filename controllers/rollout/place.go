@@ -57,11 +57,10 @@ type place struct {
 	retrying bool
 	// soak is how long a configured node still holds its slot.
 	soak time.Duration
-	// cause is how it failed, where it does; retries: it is tried again by itself, at
-	// nextTry.
+	// cause is how it failed, where it does; nextTry is when it is tried again by itself,
+	// nil for never.
 	cause   string
-	retries bool
-	nextTry time.Time
+	nextTry *metav1.Time
 	// setAside: the enactment tells that nobody manages the node.
 	setAside bool
 	// unmanaged: nobody manages the node, and it is not in the middle of anything, or its
@@ -196,12 +195,10 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 	p.readRendering(enactment, generation)
 	p.setAside = desired.SetAside(enactment)
 	p.cause = desired.CauseOf(enactment)
-	if p.retries = triesAgain(enactment.Status); p.retries {
-		p.nextTry = enactment.Status.Retry.After.Time
-	}
+	p.nextTry = nextTry(enactment.Status)
 	// A node that is out of reach does not know that the policy no longer selects it,
 	// and may begin its next try.
-	p.changing = p.changing || !p.Matches && p.retries && !p.setAside && enactment.Spec.ApprovedGeneration > 0
+	p.changing = p.changing || !p.Matches && p.nextTry != nil && !p.setAside && enactment.Spec.ApprovedGeneration > 0
 	p.matchless = len(policy.Spec.Match) > 0 && len(enactment.Status.MatchedInterfaces) == 0
 	if policy.Spec.Mode == modePlan {
 		p.readPlan(enactment)

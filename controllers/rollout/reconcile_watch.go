@@ -192,7 +192,7 @@ func enactmentChanges() predicate.Predicate {
 		}
 		then, now := readOnly(before.Status), readOnly(after.Status)
 		if !equality.Semantic.DeepEqual(then.Committed, now.Committed) || !equality.Semantic.DeepEqual(then.Plan, now.Plan) ||
-			(then.MatchedInterfaces == nil) != (now.MatchedInterfaces == nil) || triesAgain(then) != triesAgain(now) {
+			(then.MatchedInterfaces == nil) != (now.MatchedInterfaces == nil) || (nextTry(then) == nil) != (nextTry(now) == nil) {
 			return true
 		}
 		for _, conditionType := range []v1.ConditionType{
@@ -206,9 +206,12 @@ func enactmentChanges() predicate.Predicate {
 	}}
 }
 
-// triesAgain tells whether the node has a next try before it.
-func triesAgain(status v1.NodeNetworkConfigurationEnactmentStatus) bool {
-	return status.Retry != nil && status.Retry.After != nil
+// nextTry is when the node tries again by itself, nil for never.
+func nextTry(status v1.NodeNetworkConfigurationEnactmentStatus) *metav1.Time {
+	if status.Retry == nil {
+		return nil
+	}
+	return status.Retry.After
 }
 
 // sameSpec compares what a plan writes. The node's Secrets are no part of it.

@@ -27,7 +27,7 @@ func (p *planning) firstCause() string {
 // else keeps it back, as a conflict does.
 func (p *planning) retried() v1.ConditionReason {
 	failing, now := p.names(isFailing), p.in.Now.Time
-	if len(failing) == 0 || len(p.names(func(p place) bool { return isFailing(p) && p.retries && p.nextTry.After(now) })) < len(failing) {
+	if len(failing) == 0 || len(p.names(func(p place) bool { return isFailing(p) && p.nextTry != nil && p.nextTry.After(now) })) < len(failing) {
 		return ""
 	}
 	return v1.ReasonRetrying

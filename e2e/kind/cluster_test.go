@@ -75,7 +75,7 @@ func connect(ctx context.Context) *cluster {
 		c.workers = append(c.workers, n)
 	}
 	Expect(c.control).NotTo(BeNil(), "a control-plane node")
-	Expect(len(c.workers) > 1 || c.vm != nil && len(c.workers) > 0).To(BeTrue(), "two workers, or one beside the VM")
+	Expect(len(c.workers)).To(BeNumerically(">=", 2), "workers")
 	slices.SortFunc(c.workers, func(a, b *node) int { return strings.Compare(a.name, b.name) })
 	for _, w := range c.workers {
 		c.labelWorker(ctx, w)

@@ -35,7 +35,7 @@ func (a *Agent) guardWritten(ctx context.Context, entry journal.Entry, now profi
 		return fmt.Errorf("the database of Open vSwitch has not taken %s", strings.Join(left, ", "))
 	}
 	if left := change.Scripts.Left(now); len(left) > 0 {
-		return fmt.Errorf("somebody else writes %s", strings.Join(left, ", "))
+		return fmt.Errorf("what was written is not there, maybe since somebody else writes it too: %s", strings.Join(left, ", "))
 	}
 	given := "with what Open vSwitch's database was given"
 	if len(scripts) > 0 {

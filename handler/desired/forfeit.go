@@ -27,7 +27,8 @@ func (t *turn) forfeit() {
 
 // comeBack is about a policy that stopped selecting the node and selects it again while
 // the node is taking it off: it is not committed there any more. Told so, a generation that
-// says the same as the committed one would begin without a slot.
+// says the same as the committed one would begin without a slot. In mode Plan nothing
+// begins, and what is committed is kept.
 func (t *turn) comeBack() {
 	if t.in.State == nil {
 		return

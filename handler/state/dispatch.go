@@ -44,11 +44,10 @@ func (s State) Scripts() Scripts {
 		said := map[Dispatch]string{}
 		scripts := object(one.tree[dispatchKey])
 		for _, when := range Dispatches() {
-			if written, is := scripts[string(when)]; is || one.IsAbsent() {
-				said[when] = text(written)
-			}
 			if one.IsAbsent() {
 				said[when] = ""
+			} else if written, is := scripts[string(when)]; is {
+				said[when] = text(written)
 			}
 		}
 		if len(said) > 0 {
