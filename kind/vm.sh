@@ -102,18 +102,6 @@ lay_images() {
 	docker rm -fv "$container" >/dev/null
 }
 
-# boot_files: the lab's kernel, and its first program with another way on: to the disk
-# itself, which keeps what is written.
-boot_files() {
-	local image
-	image=$(hack/vmroot.sh "$kernel_tree")
-	cp "$image/vmlinuz" "$vm/vmlinuz"
-	mkdir -p "$vm/first"
-	install -m 755 kind/vm/init.sh "$vm/first/init"
-	(cd "$vm/first" && echo init | "$kernel_tree/bin/busybox" cpio -o -H newc 2>/dev/null) | gzip -1 | cat "$image/initrd" - >"$vm/initrd"
-	rm -r "$vm/first"
-}
-
 lay_disk() {
 	rm -rf "$vm"
 	mkdir -p "$vm"
@@ -121,7 +109,7 @@ lay_disk() {
 	timed "its root" lay_root
 	timed "its images" lay_images
 	lay_join
-	boot_files
+	cp "$boot"/{vmlinuz,initrd} "$vm/"
 	mkfs.ext4 -q -F -m 0 -d "$root" "$vm/disk.partial" 6G >/dev/null
 	mv "$vm/disk.partial" "$vm/disk"
 	rm -rf "$root"
@@ -196,12 +184,16 @@ up() {
 	length=${bits#*/}
 	address=${gateway%.*}.200 # Docker counts from below.
 	kernel_tree=$(hack/noderoot.sh vm)
+	boot=$(hack/vmroot.sh "$kernel_tree")
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	trap 'down' EXIT # What an up that fails, or is interrupted, had begun.
 	timed "its disk" lay_disk
 	switch_on
 	timed "boot until the node is Ready" await_ready none
+	# A handler that is deleted while it begins is killed after its 330 s: the first process
+	# of a container hears no signal before it asks for it.
+	timed "its handler" kubectl -n nmstate rollout status daemonset/nmstate-handler --timeout="${ready_seconds}s" >&2
 	kubectl label node "$name" node-role.kubernetes.io/worker= e2e.nmstate.io/vm=yes --overwrite >/dev/null
 	sed -i '/^KIND_VM=/d' "$out/env"
 	echo "KIND_VM=$name" >>"$out/env"
@@ -223,7 +215,7 @@ run() {
 	sent=$(printf '%s' "$1" | base64 -w 0)
 	[ ${#sent} -lt 3900 ] || wrong "the script is longer than a line of a terminal can be"
 	exec 8>"$vm/sh.lock" && flock 8
-	exec 5<>"$vm/sh.in" 6<>"$vm/sh.out"
+	exec 5>"$vm/sh.in" 6<"$vm/sh.out" # QEMU's end of both; once it is gone, a read ends.
 	printf "stty -echo; (echo begin; echo %s | base64 -d | sh; printf '\\\\nend_%%s %%s\\\\n' %s \$?) 2>&1 | cat\n" "$sent" "$mark" >&5
 	while IFS= read -r -t "$ready_seconds" line <&6; do
 		line=${line%$'\r'}
@@ -239,6 +231,7 @@ run() {
 			;;
 		esac
 	done
+	is_on || die "it was switched off meanwhile"
 	die "the console does not answer: kind/vm.sh console"
 }
 

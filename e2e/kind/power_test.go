@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -35,7 +36,7 @@ func powerCuts() {
 	}, NodeTimeout(bootTimeout))
 
 	It("in the trial of a policy that cut the node off: it comes back as it was, with nothing but what is on its disk", func(ctx SpecContext) {
-		before := k.vm.snap(ctx)
+		before := k.vm.settledSnap(ctx)
 		files := k.vm.listEtc(ctx, "/var/tmp/etc.before")
 		Expect(files).To(BeNumerically(">", 100), "files in /etc")
 		k.create(ctx, strings.Replace(manifest("cut-off", on(k.vm), cutOff), fmt.Sprintf("probeTimeoutSeconds: %d", window), "probeTimeoutSeconds: 1500", 1))
@@ -68,7 +69,7 @@ func powerCuts() {
 	It("after a bond and a VLAN are committed: both are there after the boot, with no handler", func(ctx SpecContext) {
 		k.create(ctx, manifest("bonded", on(k.vm), bonded, reverting))
 		k.awaitPolicy(ctx, "bonded", v1.PolicyAvailable)
-		before := k.vm.snap(ctx)
+		before := k.vm.settledSnap(ctx)
 
 		k.vm.cutPower(ctx)
 		k.holdHandlersBack(ctx)
@@ -108,6 +109,19 @@ func (c *cluster) letHandlersCome(ctx context.Context) {
 	GinkgoHelper()
 	c.kubectl(ctx, "-n", namespace, "patch", "ds/nmstate-handler", "--patch", fmt.Sprintf(heldBack, "null"))
 	c.kubectl(ctx, "-n", namespace, "rollout", "status", "ds/nmstate-handler", "--timeout=30m")
+}
+
+// settledSnap is the node's kernel once two pictures in a row are the same.
+func (n *node) settledSnap(ctx context.Context) []string {
+	GinkgoHelper()
+	last := n.snap(ctx)
+	Eventually(ctx, func() string {
+		now := n.snap(ctx)
+		differs := cmp.Diff(last, now)
+		last = now
+		return differs
+	}).Should(BeEmpty())
+	return last
 }
 
 // listEtc writes the sums of all files in /etc to a file of the node's, but for those of

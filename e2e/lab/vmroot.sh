@@ -1,7 +1,8 @@
 #!/bin/bash
 # Makes what `lab up --vm` boots, out of what `hack/noderoot.sh vm` made: a folder
 # with vmlinuz, initrd and root.ext4. Prints the folder; made once, kept in the
-# cache, and never seen half made.
+# cache, and never seen half made. With root=/dev/vda among the kernel's words, as
+# kind/vm.sh has it, vmlinuz and initrd boot a disk of the machine's own instead.
 #
 #   hack/vmroot.sh "$(hack/noderoot.sh vm)"              make it if missing, print where it is
 #   hack/vmroot.sh "$(hack/noderoot.sh vm --print)" --print
@@ -10,7 +11,8 @@ set -euo pipefail
 tree=$1
 
 # The first program of the kernel: it loads what leads to the disk. What is
-# written goes to memory, so many machines can share the disk.
+# written goes to memory, so many machines can share the disk; to one of the machine's
+# own it goes as on any machine.
 first=$(
 	cat <<'EOF'
 #!/bin/busybox sh
@@ -22,6 +24,11 @@ busybox mount -t devtmpfs dev /dev
 for module in $(busybox cat /modules/order); do busybox insmod "/modules/$module"; done
 tries=0
 while [ ! -b /dev/vda ] && [ $tries -lt 3000 ]; do busybox usleep 10000; tries=$((tries + 1)); done
+if busybox grep -q root=/dev/vda /proc/cmdline; then
+	busybox mount -t ext4 -o rw /dev/vda /new || exit 1
+	for d in dev proc sys; do busybox mount --move /$d /new/$d; done
+	exec busybox switch_root /new /sbin/init
+fi
 busybox mount -t ext4 -o ro,noatime /dev/vda /disk || exit 1
 busybox mount -t tmpfs tmpfs /memory
 busybox mkdir /memory/upper /memory/work
