@@ -105,6 +105,7 @@ var _ = Describe("kubernetes-nmstate", func() {
 	Describe("NetworkManager", Label("networkmanager"), networkManager)
 	Describe("the API server", Label("apiserver"), apiServer)
 	Describe("the modes", Label("modes"), modes)
+	Describe("kubectl nmstate", Label("plugin"), atHand)
 	Describe("a node", Label("node"), nodes)
 	Describe("updated", Label("update"), updates)
 	Describe("taken over", Label("update"), takenOver)

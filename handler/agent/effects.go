@@ -16,7 +16,6 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
-	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -171,7 +170,10 @@ func (a *Agent) startApply(ctx context.Context) {
 			a.post(number, txn.ApplyFailed{Message: "reading what was applied: " + err.Error()})
 			return
 		}
-		entry.Trial = &profiles.Trial{Snapshot: there, Held: held}
+		if entry.Trial, err = trialOf(entry, there, held); err != nil {
+			a.post(number, txn.ApplyFailed{Message: err.Error()})
+			return
+		}
 		a.inbox.put(letter{task: number, event: txn.Applied{Checkpoint: string(checkpoint), At: a.Clock.Now()}, entry: &entry})
 		a.poke()
 	})

@@ -140,6 +140,20 @@ func (a *Agent) doWhatCanBe(ctx context.Context, actions []profiles.Action) erro
 	return first
 }
 
+// trialOf is the picture of a trial, with what its commit is going to delete.
+func trialOf(entry journal.Entry, there profiles.Snapshot, held profiles.Files) (*profiles.Trial, error) {
+	trial := &profiles.Trial{Snapshot: there, Held: held}
+	if entry.Profiles == nil {
+		return trial, nil
+	}
+	change, err := changeOf(entry)
+	if err != nil {
+		return nil, fmt.Errorf("reading the change: %w", err)
+	}
+	trial.Void = profiles.Void(*entry.Profiles, trial, change)
+	return trial, nil
+}
+
 // changeOf is what a change means for profiles beside what nmstate does in a trial.
 func changeOf(entry journal.Entry) (profiles.Change, error) {
 	document, err := state.Parse(entry.Change)

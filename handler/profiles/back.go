@@ -229,8 +229,8 @@ func Touched(before Snapshot, trial *Trial, now Snapshot) []string {
 // that the trial has touched.
 func target(before Snapshot, trial *Trial, seen Snapshot) (want Files, mine []string) {
 	mine = Touched(before, trial, seen)
-	if trial != nil { // Tidy may have deleted them already.
-		mine = append(mine, slices.Sorted(maps.Keys(portless(before.current(), trial.current())))...)
+	if trial != nil {
+		mine = append(mine, trial.Void...) // Tidy may have deleted them already.
 	}
 	want = Files{}
 	for _, at := range paths(before.Files, seen.Files) {

@@ -12,6 +12,7 @@ func TestFilesBack(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		before, trial []string
 		noTrial       bool
+		change        Change
 		seen, now     []string // Empty: as in the trial, and as seen.
 		want          []string
 		reloads       []string
@@ -55,6 +56,17 @@ func TestFilesBack(t *testing.T) {
 			seen:    []string{"disk eth1 device=eth1"},
 			want:    []string{"sync", "write " + disk + "p.nmconnection", "sync", "write " + disk + "eth1.nmconnection", "sync", "reload"},
 			reloads: []string{disk + "eth1.nmconnection", disk + "p.nmconnection"}},
+		"so do the profiles of a bridge that was to be absent, as far as they have gone": {
+			before:  []string{"disk br device=br0 type=ovs-bridge", "disk p device=ovs0 type=ovs-port controller=br", "disk ovs0 device=ovs0 controller=p port-type=ovs-port"},
+			change:  Change{Absent: []Interface{{Name: "br0", Type: "ovs-bridge"}, {Name: "ovs0", Type: "ovs-interface"}}},
+			trial:   []string{"disk br device=br0 type=ovs-bridge", "disk p device=ovs0 type=ovs-port controller=br", "disk ovs0 device=ovs0 controller=p port-type=ovs-port"},
+			seen:    []string{"disk br device=br0 type=ovs-bridge", "disk ovs0 device=ovs0 controller=p port-type=ovs-port"},
+			want:    []string{"sync", "write " + disk + "p.nmconnection", "sync", "reload"},
+			reloads: []string{disk + "p.nmconnection"}},
+		"a profile that the change does not name and that somebody has deleted stays away": {
+			before: []string{eth0, "disk eth1 device=eth1"},
+			change: Change{Absent: []Interface{{Name: "br0"}}},
+			trial:  []string{eth0, "disk eth1 device=eth1"}, seen: []string{eth0}},
 		"an administrator's edit of another file during the trial stays": {
 			before: []string{eth0, "disk eth1 device=eth1"},
 			trial:  []string{eth0, "disk eth1 device=eth1", "run eth0 device=eth0"},
@@ -88,7 +100,11 @@ func TestFilesBack(t *testing.T) {
 			if test.now != nil {
 				now = drawnNode(test.now...)
 			}
-			actions := FilesBack(drawnNode(test.before...), trial, seen, now)
+			before := drawnNode(test.before...)
+			if trial != nil {
+				trial.Void = Void(before, trial, test.change)
+			}
+			actions := FilesBack(before, trial, seen, now)
 			if diff := cmp.Diff(test.want, words(actions)); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}

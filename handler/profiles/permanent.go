@@ -105,12 +105,30 @@ func unsaved(now Snapshot, uuids []string) []profile {
 	return found
 }
 
-// Tidy deletes the profiles that the change makes void: those of interfaces
-// that are to be absent, others for the interface of a profile that was
-// made permanent, which the next boot might prefer, and those of Open vSwitch's ports
-// that the change has left without an interface. It comes after the
+// Tidy deletes the profiles that the change makes void. It comes after the
 // checkpoint was given up: a rollback does not bring inactive profiles back.
 func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
+	void := voidOf(before, trial, now, change)
+	var actions []Action
+	for _, uuid := range slices.Sorted(maps.Keys(void)) {
+		actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: void[uuid].name()})
+	}
+	if len(actions) == 0 && len(change.Absent) == 0 && !lacksPort(before.current(), now.current()) {
+		return nil
+	}
+	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
+}
+
+// Void are the UUIDs of the profiles that Tidy is going to delete, as the trial shows it.
+func Void(before Snapshot, trial *Trial, change Change) []string {
+	return slices.Sorted(maps.Keys(voidOf(before, trial, trial.Snapshot, change)))
+}
+
+// voidOf are the profiles that the change makes void: those of interfaces
+// that are to be absent, others for the interface of a profile that was
+// made permanent, which the next boot might prefer, and those of Open vSwitch's ports
+// that the change has left without an interface.
+func voidOf(before Snapshot, trial *Trial, now Snapshot, change Change) map[string]profile {
 	current, touched := now.current(), Touched(before, trial, now)
 	replaced := func(p profile) bool {
 		for _, uuid := range touched {
@@ -128,14 +146,7 @@ func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 		}
 	}
 	maps.Copy(void, portless(before.current(), without(current, void)))
-	var actions []Action
-	for _, uuid := range slices.Sorted(maps.Keys(void)) {
-		actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: void[uuid].name()})
-	}
-	if len(actions) == 0 && len(change.Absent) == 0 && !lacksPort(before.current(), current) {
-		return nil
-	}
-	return append(actions, Action{Verb: Sync}) // Maybe of what was deleted before a crash.
+	return void
 }
 
 // portless are the profiles of Open vSwitch's ports that had an interface, and have none

@@ -77,6 +77,9 @@ type Trial struct {
 	// Held is what the trial has written where the next boot reads it, and
 	// what was put back to its old bytes at once.
 	Held Files `json:"held,omitempty"`
+	// Void are the UUIDs of the profiles that Tidy deletes once the change is committed.
+	// A way back after that makes them as before.
+	Void []string `json:"void,omitempty"`
 }
 
 // profile is what a file of a profile says.

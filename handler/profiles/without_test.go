@@ -29,9 +29,9 @@ func drawnNode(lines ...string) Snapshot {
 			continue
 		}
 		content := fmt.Sprintf("[connection]\nid=%s\nuuid=%[1]s\ntype=%s\n", words[1], says["type"])
-		for key, name := range map[string]string{"device": "interface-name", "controller": "master", "port-type": "slave-type", "autoconnect": "autoconnect"} {
-			if says[key] != "" {
-				content += name + "=" + says[key] + "\n"
+		for _, setting := range [][2]string{{"device", "interface-name"}, {"controller", "master"}, {"port-type", "slave-type"}, {"autoconnect", "autoconnect"}} {
+			if value := says[setting[0]]; value != "" {
+				content += setting[1] + "=" + value + "\n"
 			}
 		}
 		if says["ip"] != "" {
@@ -42,9 +42,9 @@ func drawnNode(lines ...string) Snapshot {
 			dir = RunDir
 		}
 		content += "\n[.nmmeta]\n"
-		for key, name := range map[string]string{"shadow": "shadowed-storage", "generated": "nm-generated"} {
-			if says[key] != "" {
-				content += name + "=" + strings.Replace(says[key], "disk:", DiskDir+"/", 1) + "\n"
+		for _, setting := range [][2]string{{"shadow", "shadowed-storage"}, {"generated", "nm-generated"}} {
+			if value := says[setting[0]]; value != "" {
+				content += setting[1] + "=" + strings.Replace(value, "disk:", DiskDir+"/", 1) + "\n"
 			}
 		}
 		now.Files[dir+"/"+words[1]+".nmconnection"] = File{Mode: 0o600, Content: []byte(content)}
