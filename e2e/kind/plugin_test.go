@@ -41,14 +41,16 @@ func atHand() {
 
 		raw, code := k.plugin(ctx, program, "plan", "-f", file, "-o", "json")
 		Expect(code).To(Equal(1), "something would change")
-		var plan struct {
+		var plans []struct {
 			Groups []struct {
 				Hash       string
 				Nodes      []string
 				Interfaces []struct{ Changes []string }
 			}
 		}
-		Expect(json.Unmarshal([]byte(raw), &plan)).To(Succeed())
+		Expect(json.Unmarshal([]byte(raw), &plans)).To(Succeed())
+		Expect(plans).To(HaveLen(1))
+		plan := plans[0]
 		Expect(plan.Groups).To(HaveLen(1))
 		Expect(plan.Groups[0].Nodes).To(Equal([]string{w.name}))
 		Expect(plan.Groups[0].Interfaces[0].Changes).To(ContainElement("mtu: 1500 -> 1400"))
@@ -99,7 +101,10 @@ func (c *cluster) showsPage(ctx context.Context, token string) {
 	}
 	out, err := ask("/")
 	Expect(err).To(HaveOccurred())
-	Expect(out+err.Error()).To(ContainSubstring("Unauthorized"), "without a token")
+	Expect(out).To(ContainSubstring("enter Username"), "without a token, which kubectl asks for where the answer is 401")
+	out, err = ask("/", "--token", "made-up")
+	Expect(err).To(HaveOccurred())
+	Expect(out+err.Error()).To(ContainSubstring("must be logged in"), "with a token that nobody has given")
 	out, err = ask("/", "--token", token)
 	Expect(err).To(HaveOccurred(), "with a token without rights")
 	Expect(out).NotTo(ContainSubstring(c.workers[0].name))
