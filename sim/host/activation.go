@@ -137,7 +137,8 @@ func (h *Host) realize(e *edit, p *profile) error {
 	}
 	mtu := h.mtuOf(e, l, p)
 	l = e.change(l, func(l *Link) {
-		l.Up, l.MTU, l.Controller, l.Said = p.up(), mtu, controller, p.said
+		// A NIC that is to be down keeps its link, for its carrier: it is disconnected.
+		l.Up, l.MTU, l.Controller, l.Said = p.up() || !l.software(), mtu, controller, p.said
 		l.touches++
 		l.Unused = false
 		l.Base, l.VLAN, l.Table, l.Peer = baseOf(p.said), vlanOf(p.said), tableIn(p.said), peerOf(p.said, l)
@@ -271,7 +272,7 @@ func (h *Host) address(e *edit, a *activation) {
 	e.dropRoutes(func(r Route) bool {
 		return r.Dev == l.Name && (r.Protocol == Static || r.Protocol == DHCP || r.Protocol == RA)
 	})
-	if !l.Up || a.idle {
+	if !l.Up || !p.up() || a.idle {
 		return
 	}
 	for _, r := range p.routes {

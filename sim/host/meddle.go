@@ -159,7 +159,7 @@ func (h *Host) NeighboursChanged() { h.changed() }
 func (h *Host) Drift(r *rand.Rand, named ...string) string {
 	var links, known []*Link
 	for _, l := range h.kernel.links {
-		if l.Foreign || l.userspace() || l.Type == "loopback" || !l.Up {
+		if l.Foreign || l.userspace() || l.Type == "loopback" || !h.isUp(l) {
 			continue
 		}
 		links = append(links, l)

@@ -12,7 +12,7 @@ import (
 // addresses and NetworkManager's kind of routes.
 func (h *Host) observed(l *Link) (tree, []Route) {
 	said := tree{"ipv4": tree{"enabled": false}, "ipv6": tree{"enabled": false}}
-	if !l.Up {
+	if !h.isUp(l) {
 		said["state"] = "down"
 	}
 	for _, family := range []string{"ipv4", "ipv6"} {

@@ -65,6 +65,13 @@ func showRoute(r Route) tree {
 	return t
 }
 
+// isUp tells whether nmstate has a link up. One that NetworkManager has disconnected,
+// since its profile is to be down, it has down, whatever the kernel says.
+func (h *Host) isUp(l *Link) bool {
+	a := h.activations[keyOf(l.Name, l.Type)]
+	return l.Up && (a == nil || a.profile.up())
+}
+
 // showLink is what is said of a link: the defaults of its type, what its
 // profile said, and over both what the kernel has.
 func (h *Host) showLink(l *Link) tree {
@@ -74,7 +81,7 @@ func (h *Host) showLink(l *Link) tree {
 	}
 	t["name"], t["type"] = l.Name, l.Type
 	t["state"] = "down"
-	if l.Up {
+	if h.isUp(l) {
 		t["state"] = "up"
 	}
 	if l.Foreign || l.Unused {

@@ -142,9 +142,10 @@ interfaces:
 		// The gateway answers for 192.0.2.1 in both switches.
 		"a bridge with the wrong NIC": {`
 interfaces:
-  - name: eth0
-    type: ethernet
-    state: down
+  - name: ovs0
+    type: ovs-bridge
+    state: up
+    bridge: {port: [{name: eth0}]}
   - name: top
     type: linux-bridge
     state: up
