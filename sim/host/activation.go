@@ -125,7 +125,7 @@ func (h *Host) realize(e *edit, p *profile) error {
 	e.dropRoutes(func(r Route) bool {
 		return r.Dev == p.name && (r.Protocol == Boot || r.Protocol == RA || r.Protocol == DHCP || observed != (r.Protocol == Static))
 	})
-	controller := p.controller()
+	controller := p.within()
 	if controller != "" && e.link(controller, false) == nil && e.link(controller, true) == nil {
 		return fmt.Errorf("device %s: its controller %s is not there", p.name, controller)
 	}

@@ -362,7 +362,7 @@ func (r Route) same(other Route) bool { return r.is(other) && same(r.Said, other
 // holds tells whether the kernel is as the profile says.
 func (h *Host) holds(p *profile) bool {
 	l := h.kernel.link(p.name, p.userspace())
-	if l == nil || !samePointer(l.Said, p.said) || h.isUp(l) != p.up() || l.Controller != p.controller() {
+	if l == nil || !samePointer(l.Said, p.said) || h.isUp(l) != p.up() || l.Controller != p.within() {
 		return false
 	}
 	if mtu, ok := whole(p.said["mtu"]); ok && mtu != l.MTU {

@@ -76,6 +76,15 @@ func (p *profile) up() bool { return !strings.EqualFold(text(p.said["state"]), "
 
 func (p *profile) controller() string { return text(p.said["controller"]) }
 
+// within is the controller that the kernel's link is a port of: one that is disconnected is
+// in none.
+func (p *profile) within() string {
+	if !p.up() {
+		return ""
+	}
+	return p.controller()
+}
+
 // family of addresses: its configuration.
 func (p *profile) family(family string) tree { return object(p.said[family]) }
 
