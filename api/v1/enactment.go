@@ -8,6 +8,10 @@ const (
 	EnactmentNodeLabel   = "nmstate.io/node"
 )
 
+// TakenOverAnnotation on an enactment is the hash of the rendering that the older project
+// had configured on the node, when the enactment took the place of the older project's.
+const TakenOverAnnotation = "nmstate.io/taken-over"
+
 // NodeNetworkConfigurationEnactmentSpec is the rollout controller's word.
 type NodeNetworkConfigurationEnactmentSpec struct {
 	// ApprovedGeneration is the policy generation that this node may apply

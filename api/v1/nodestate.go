@@ -98,6 +98,10 @@ type NodeNetworkStateSpec struct {
 	// is committed. Another one may come back with it, or leave.
 	// +optional
 	Policy string `json:"policy,omitempty"`
+	// TakeOver: the older project has configured policy on the node. Where the node has all
+	// of it, it is committed as it is, and nothing is applied.
+	// +optional
+	TakeOver bool `json:"takeOver,omitempty"`
 	// ProbeTimeoutSeconds is the probe window of the next transaction.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -216,7 +216,7 @@ func (r *Reconciler) configure(made *rendering, g *gathered, policy *v1.NodeNetw
 // earlier process left it; nil when there is none.
 func resolvedBefore(g *gathered, policy *v1.NodeNetworkConfigurationPolicy) *v1.NodeNetworkConfigurationEnactmentStatus {
 	enactment := g.enacted[policy.Name]
-	if enactment == nil || !ownedBy(enactment, policy) {
+	if enactment == nil || !ownedBy(enactment, policy) && !desired.IsOlderOf(enactment, policy.CreationTimestamp.Time) {
 		return nil
 	}
 	status := &enactment.Status

@@ -63,7 +63,7 @@ func (r *Reconciler) carryOut(ctx context.Context, m *memory, g *gathered, d des
 			return false, fmt.Errorf("deleting enactment %s: %w", name, err)
 		}
 	}
-	return true, nil
+	return r.takeOver(ctx, m, g, d.TakeOver)
 }
 
 // readNewest marks those of the policies that the API server itself has at the
@@ -174,6 +174,7 @@ func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetwo
 	next := old.DeepCopy()
 	next.Spec.DesiredState = spec.DesiredState
 	next.Spec.Sources, next.Spec.Policy, next.Spec.Secrets = spec.Sources, spec.Policy, spec.Secrets
+	next.Spec.TakeOver = spec.TakeOver
 	next.Spec.ProbeTimeoutSeconds = spec.ProbeTimeoutSeconds
 	next.Spec.Probes, next.Spec.DefaultProbes = spec.Probes, spec.DefaultProbes
 	patch := patchOf(old, "spec", next.Spec, spec.DesiredState)

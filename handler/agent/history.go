@@ -11,7 +11,7 @@ import (
 // what was before it.
 func (a *Agent) past(outcome txn.Outcome) v1.PastTransaction {
 	one := v1.PastTransaction{Ended: *reported(a.Clock.Now()), Since: *reported(a.entry.Since), Result: outcome.Result}
-	if outcome.Result != v1.TransactionCommitted {
+	if outcome.Message != "" {
 		one.Message = inShort(shortened(outcome.Message))
 	}
 	if len(a.entry.Correction) > 0 {

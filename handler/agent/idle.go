@@ -166,8 +166,8 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Dur
 		a.entry.Scripts = a.record.Scripts.Without(desired)
 	}
 	delta = state.Union(delta, undo)
-	if delta.IsEmpty() {
-		return a.commitNothing(ctx, change), nil
+	if wait, over := a.withoutTrial(ctx, nns.Spec, change, delta); over {
+		return wait, nil
 	}
 	if _, _, err := a.reveal(delta, a.entry.Secrets); err != nil {
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: "reading the secrets of the desired state: " + oneLine(err)})
@@ -191,6 +191,17 @@ func (a *Agent) understood(nns *v1.NodeNetworkState) (state.State, error) {
 		err = v1.CheckProbes("spec.probes", nns.Spec.Probes)
 	}
 	return desired, err
+}
+
+// withoutTrial commits what needs no transaction. It returns false where one is needed.
+func (a *Agent) withoutTrial(ctx context.Context, spec v1.NodeNetworkStateSpec, change txn.Change, delta state.State) (wait time.Duration, over bool) {
+	switch {
+	case delta.IsEmpty():
+		return a.commitNothing(ctx, change), true
+	case !a.entry.Undo && isTakeOver(spec, a.record.Committed):
+		return a.takeOver(ctx, change, delta)
+	}
+	return 0, false
 }
 
 // commitNothing commits what the node has already, without a trial. Like one it reads

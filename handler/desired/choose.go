@@ -249,6 +249,7 @@ func (t *turn) specOf(target aggregate, changed *member) *Spec {
 		next.Policy = changed.name
 		if changed.policy != nil {
 			next.UID, next.Generation = changed.policy.UID, changed.policy.Generation
+			next.TakeOver = changed.isTakenOver()
 			next.ProbeTimeoutSeconds = changed.policy.ProbeTimeoutSeconds
 			next.Probes, next.DefaultProbes = changed.policy.Probes, changed.policy.DefaultProbes
 		} else if changed.enactment != nil {

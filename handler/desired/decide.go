@@ -117,17 +117,21 @@ func (t *turn) moveOn() {
 }
 
 func (t *turn) create(m *member) {
+	t.decision.Create = append(t.decision.Create, t.enactmentOf(m.policy))
+}
+
+func (t *turn) enactmentOf(policy *Policy) *v1.NodeNetworkConfigurationEnactment {
 	object := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{
-		Name:   v1.EnactmentNames(t.in.Node, t.in.NodeUID, m.name)[0],
-		Labels: map[string]string{v1.EnactmentPolicyLabel: m.name, v1.EnactmentNodeLabel: NodeLabel(t.in.Node)},
+		Name:   v1.EnactmentNames(t.in.Node, t.in.NodeUID, policy.Name)[0],
+		Labels: map[string]string{v1.EnactmentPolicyLabel: policy.Name, v1.EnactmentNodeLabel: NodeLabel(t.in.Node)},
 		OwnerReferences: []metav1.OwnerReference{
 			{APIVersion: "v1", Kind: "Node", Name: t.in.Node, UID: t.in.NodeUID},
-			{APIVersion: v1.GroupVersion.String(), Kind: policyKind, Name: m.name, UID: m.policy.UID},
+			{APIVersion: v1.GroupVersion.String(), Kind: policyKind, Name: policy.Name, UID: policy.UID},
 		},
 	}}
-	object.Status.PolicyGeneration = m.policy.Generation
+	object.Status.PolicyGeneration = policy.Generation
 	object.Status.Conditions = unknownRow().onto(nil, metav1.Time{Time: t.in.Now})
-	t.decision.Create = append(t.decision.Create, object)
+	return object
 }
 
 // describe puts the policy's standing into its conditions.
@@ -261,7 +265,7 @@ func (t *turn) awaitRetry(m *member) {
 
 func (t *turn) awaitApproval(m *member) {
 	age := t.in.Now.Sub(m.enactment.CreationTimestamp.Time)
-	if len(m.enactment.Status.Conditions) == 0 && age >= 0 && age < approvalGrace {
+	if len(m.enactment.Status.Conditions) == 0 && age >= 0 && age < approvalGrace && !m.keepsCaptures() {
 		// Nothing is written yet, so nothing is said at all.
 		m.status = m.enactment.Status
 		t.requeue(approvalGrace - age)

@@ -166,14 +166,18 @@ func (t *turn) adopt(m *member, source v1.Source) bool {
 		return false
 	}
 	var proven proof
+	how := ""
 	if last := t.in.State.Status.Transaction; t.ended() {
 		proven = proof{last.GuardedBy, last.NotVerified}
+		if last.Message != "" {
+			how = ": " + last.Message
+		}
 	}
 	m.commit(held, proven, t.in.Now)
 	if m.enactment != nil {
 		t.event(Event{
 			Policy: m.name, Reason: EventConfigured,
-			Message: fmt.Sprintf("node %s: generation %d is configured", t.in.Node, source.Generation),
+			Message: oneLine(fmt.Sprintf("node %s: generation %d is configured%s", t.in.Node, source.Generation, how), 0),
 		})
 	}
 	t.note("policy %s: generation %d is committed", m.name, source.Generation)

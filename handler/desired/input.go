@@ -102,6 +102,9 @@ type Decision struct {
 	Create []*v1.NodeNetworkConfigurationEnactment
 	// Delete are the names of the enactments that are over.
 	Delete []string
+	// TakeOver are enactments that come in the place of the older project's of the same
+	// policies, which are deleted first.
+	TakeOver []*v1.NodeNetworkConfigurationEnactment
 
 	// Behind are policies of which enactments tell a newer generation than was
 	// read: nothing is decided until they are read live, or the cache shows it.
@@ -134,6 +137,8 @@ type Spec struct {
 	// the one to read live before writing; empty when the node goes back to
 	// what is committed.
 	Policy string
+	// TakeOver: the older project has configured Policy on the node.
+	TakeOver bool
 	// UID and Generation of the Policy; Generation 0 when Policy leaves.
 	UID        types.UID
 	Generation int64
@@ -174,5 +179,5 @@ const (
 
 // Empty tells whether nothing is to be written.
 func (d Decision) Empty() bool {
-	return len(d.Statuses) == 0 && d.Spec == nil && d.Confirm == 0 && len(d.Create) == 0 && len(d.Delete) == 0
+	return len(d.Statuses) == 0 && d.Spec == nil && d.Confirm == 0 && len(d.Create) == 0 && len(d.Delete) == 0 && len(d.TakeOver) == 0
 }

@@ -31,6 +31,10 @@ func (t *turn) leave(m *member) {
 }
 
 func (t *turn) delete(m *member) {
+	if m.claims() {
+		t.takeOver(m)
+		return
+	}
 	t.decision.Delete = append(t.decision.Delete, m.enactment.Name)
 	t.note("policy %s: gone from the node", m.name)
 }

@@ -21,6 +21,8 @@ type member struct {
 	policy *Policy
 	// replaced: there is such a later policy, whose own enactment waits for this one to go.
 	replaced bool
+	// successor is that later policy, where the enactment is the older project's.
+	successor *Policy
 	// enactment is nil until it is created.
 	enactment *v1.NodeNetworkConfigurationEnactment
 	// status is the enactment's, as it shall be.
@@ -58,6 +60,9 @@ func members(in Input) []*member {
 		}
 		m.enactment = enactment
 		if m.policy != nil && ownerUID(enactment) != m.policy.UID {
+			if isOlder(enactment) {
+				m.successor = m.policy
+			}
 			m.policy, m.replaced = nil, true
 		}
 		m.begin(in.Now)

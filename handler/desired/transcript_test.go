@@ -72,6 +72,9 @@ func (w *world) settle() string {
 		for _, name := range d.Delete {
 			fmt.Fprintf(&out, "delete %s\n", name)
 		}
+		for _, e := range d.TakeOver {
+			fmt.Fprintf(&out, "replace %s %v\n", e.Name, e.Annotations)
+		}
 		for _, e := range d.Events {
 			fmt.Fprintf(&out, "event %s %s: %s\n", e.Policy, e.Reason, e.Message)
 		}
@@ -101,6 +104,9 @@ func specLine(spec *Spec) string {
 	line := fmt.Sprintf("%v", sources)
 	if spec.Policy != "" {
 		line += " changes " + spec.Policy
+	}
+	if spec.TakeOver {
+		line += " taken over"
 	}
 	if spec.ProbeTimeoutSeconds != nil {
 		line += fmt.Sprintf(" window %ds", *spec.ProbeTimeoutSeconds)
@@ -188,6 +194,14 @@ func (w *world) policyCommand(verb, name, argument string) {
 	case "ask": // NAME: a person has to confirm
 		p.Probes = append(p.Probes, v1.Probe{Type: v1.ProbeConfirm})
 		p.Generation++
+	case "await-report": // NAME: how it comes out is not known yet
+		p.Waiting = "Waiting for the first report"
+	case "reported": // NAME
+		p.Waiting = ""
+	case "older": // NAME STATE: the older project has it on the node
+		w.older(name, argument, v1.EnactmentAvailable)
+	case "older-failing": // NAME STATE: and could not configure it
+		w.older(name, argument, v1.EnactmentFailing)
 	case "confirm": // NAME
 		p.Confirmed = p.Generation
 	case "approve-hash":
@@ -209,6 +223,9 @@ func (w *world) stateCommand(verb, rest string) {
 	case "commit":
 		w.handle("Idle", v1.TransactionCommitted, false, "")
 		w.state.Status.Conditions = slices.DeleteFunc(w.state.Status.Conditions, func(c v1.Condition) bool { return c.Type == v1.StateFailing })
+	case "take-over": // The state handler finds that the node has it already.
+		w.handle("Idle", v1.TransactionCommitted, false, "taken over")
+		w.state.Status.Transaction.GuardedBy = nil
 	case "give-up": // MESSAGE: a removal failed for good, and what was there stays
 		w.handle("Idle", v1.TransactionCommitted, false, "")
 		w.state.Status.Conditions = []v1.Condition{{Type: v1.StateFailing, Status: yes, Message: rest}}

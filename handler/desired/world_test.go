@@ -111,7 +111,7 @@ func (w *world) write(d Decision, most int) {
 	if d.Spec != nil && step() {
 		w.checkSpec(d.Spec)
 		w.state.Spec.DesiredState, w.state.Spec.Sources = d.Spec.DesiredState, d.Spec.Sources
-		w.state.Spec.Policy = d.Spec.Policy
+		w.state.Spec.Policy, w.state.Spec.TakeOver = d.Spec.Policy, d.Spec.TakeOver
 		w.state.Spec.Probes, w.state.Spec.DefaultProbes = d.Spec.Probes, d.Spec.DefaultProbes
 		w.state.Generation++
 		w.state = stored(w, w.state)
@@ -124,10 +124,7 @@ func (w *world) write(d Decision, most int) {
 	}
 	for _, object := range d.Create {
 		if step() {
-			object = stored(w, object)
-			object.Status = v1.NodeNetworkConfigurationEnactmentStatus{}
-			object.Generation, object.CreationTimestamp = 1, metav1.Time{Time: w.now}
-			w.enactments[object.Name] = stored(w, object)
+			w.create(object)
 		}
 	}
 	for _, name := range d.Delete {
@@ -135,6 +132,36 @@ func (w *world) write(d Decision, most int) {
 			delete(w.enactments, name)
 		}
 	}
+	for _, object := range d.TakeOver {
+		if step() {
+			delete(w.enactments, object.Name)
+		}
+		if step() {
+			w.create(object)
+		}
+	}
+}
+
+func (w *world) create(object *v1.NodeNetworkConfigurationEnactment) {
+	object = stored(w, object)
+	object.Status = v1.NodeNetworkConfigurationEnactmentStatus{}
+	object.Generation, object.CreationTimestamp = 1, metav1.Time{Time: w.now}
+	w.enactments[object.Name] = stored(w, object)
+}
+
+// older leaves an enactment as the older project does, of the policy as it is.
+func (w *world) older(policy, text string, standing v1.ConditionType) {
+	w.enactments[v1.EnactmentName(node, policy)] = stored(w, &v1.NodeNetworkConfigurationEnactment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: v1.EnactmentName(node, policy), Generation: 1, CreationTimestamp: metav1.Time{Time: w.now},
+			Labels:          map[string]string{v1.EnactmentPolicyLabel: policy, v1.EnactmentNodeLabel: node},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node, UID: "node-uid"}},
+		},
+		Status: v1.NodeNetworkConfigurationEnactmentStatus{
+			PolicyGeneration: w.policies[policy].Generation, DesiredState: v1.NewState(stateOf(w.t, text).JSON()),
+			Conditions: []v1.Condition{{Type: standing, Status: yes}},
+		},
+	})
 }
 
 // checkSpec: what is written differs from what is committed by one policy.

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+)
+
+// messageTakenOver is told of a change that needed no transaction.
+const messageTakenOver = "taken over from the older project: the node has all of it, so nothing was applied"
+
+// isTakeOver tells whether the desired state differs from what is committed by one policy
+// that the older project is said to have configured, and nothing of which is committed.
+func isTakeOver(spec v1.NodeNetworkStateSpec, committed *journal.Committed) bool {
+	if !spec.TakeOver || spec.Policy == "" || len(spec.Probes) > 0 {
+		return false
+	}
+	var had []v1.Source
+	if committed != nil {
+		had = v1.PlainSources(committed.Sources)
+	}
+	rest := slices.DeleteFunc(v1.PlainSources(spec.Sources), func(s v1.Source) bool { return s.Policy == spec.Policy })
+	same := func(a, b v1.Source) bool { return a.Policy == b.Policy && a.Hash == b.Hash }
+	return len(rest) == len(spec.Sources)-1 && slices.EqualFunc(rest, had, same)
+}
+
+// takeOver commits what the older project has configured, where the node has all of it and
+// the next boot brings it: nothing is applied, so no probe and no checkpoint guards it. What
+// was there before the older project nobody knows: for an undo it is what is there now. It
+// returns false where something is lacking, which takes a transaction as any other change.
+func (a *Agent) takeOver(ctx context.Context, change txn.Change, delta state.State) (wait time.Duration, over bool) {
+	readCtx, cancel := deadline.After(ctx, a.Clock, undoReadTimeout)
+	defer cancel()
+	changes := a.inbox.count()
+	entry := a.entry
+	entry.Change = delta.JSON()
+	now, lacking, err := a.lacksFor(readCtx, &entry, delta)
+	if err != nil {
+		lacking = []string{err.Error()}
+	}
+	if left := a.inbox.calmAt().Sub(a.Clock.Now()); len(lacking) > 0 && left > 0 {
+		return left, true // Profiles may still be on their way up after the start.
+	}
+	if len(lacking) > 0 {
+		logf.FromContext(ctx).Info("it is not taken over as it is", "policy", change.Policy, "lacking", bounded(lacking))
+		return 0, false
+	}
+	if cause := a.stillWanted(ctx, change, entry.Sources); cause != nil {
+		logf.FromContext(ctx).Info("nothing is taken over", "generation", change.Generation, "cause", cause.Message)
+		return supersededPause, true
+	}
+	a.entry, a.shown = entry, &reading{state: now, devices: entry.Profiles.Devices, changes: changes}
+	a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted, Message: messageTakenOver})
+	return 0, true
+}
+
+// lacksFor reads the node and tells what of a change it lacks, now or after the next boot.
+// The entry gets what was read, and what of the change cannot be verified.
+func (a *Agent) lacksFor(ctx context.Context, entry *journal.Entry, delta state.State) (now state.State, lacking []string, err error) {
+	if now, err = a.Backend.Show(ctx); err != nil {
+		return now, nil, fmt.Errorf("reading the node's network: %w", err)
+	}
+	known, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return now, nil, fmt.Errorf("reading the node's profiles: %w", err)
+	}
+	entry.Before, entry.Profiles = now.JSON(), &known
+	made, err := changeOf(*entry)
+	if err != nil {
+		return now, nil, err
+	}
+	inactive, unverified := profiles.Activated(delta, now, known.Devices)
+	lacking = slices.Concat(lines(lacks(delta, reading{state: now, devices: known.Devices})), inactive, profiles.Unkept(delta, now, known, made))
+	for _, path := range state.Unreadable(delta) {
+		unverified = append(unverified, path+": cannot be read back")
+	}
+	entry.NotVerified = bounded(unverified)
+	return now, lacking, nil
+}
