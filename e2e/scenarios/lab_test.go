@@ -306,6 +306,18 @@ func (l *Lab) Mode(ctx context.Context, centralized bool) error {
 	return l.cluster.SwitchMode(ctx, mode)
 }
 
+// Forget removes the handler's folder.
+func (l *Lab) Forget(_ context.Context, node string) error {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(n.DiskPath(filepath.Dir(journalFile))); err != nil {
+		return fmt.Errorf("removing the handler's folder: %w", err)
+	}
+	return nil
+}
+
 // Once runs the handler in the node.
 func (l *Lab) Once(ctx context.Context, node string) (int, string, error) {
 	n, err := l.cluster.Node(node)

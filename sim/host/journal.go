@@ -59,6 +59,9 @@ func (h *Host) Record() journal.Record {
 	return record
 }
 
+// ForgetJournal takes away what a handler has on the disk, as nobody of ours had been there.
+func (h *Host) ForgetJournal() { h.disk = disk{} }
+
 // Phase that the journal tells: Idle where none is open.
 func (h *Host) Phase() txn.Phase {
 	if h.disk.entry == nil {

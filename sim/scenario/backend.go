@@ -54,6 +54,8 @@ type Backend interface {
 	// Once runs a single pass of the node's handler, whose daemon is stopped;
 	// it tells the exit code and the last words.
 	Once(ctx context.Context, node string) (code int, said string, err error)
+	// Forget takes away what the node's handler, which is stopped, has on its disk.
+	Forget(ctx context.Context, node string) error
 	// Cut takes the api, the gateway or dns out of reach, for a node or, when
 	// it is empty, for all. Heal takes back all cuts.
 	Cut(ctx context.Context, what, node string) error

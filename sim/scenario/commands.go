@@ -38,6 +38,7 @@ var commands = []form{
 		p.scenario.Topology.Later = append(p.scenario.Topology.Later, "node"+a["COUNT"])
 	}, does: doAdd},
 	{usage: "remove NODE", means: "the node leaves the cluster", does: doRemove},
+	{usage: "precede NODES", means: "the older project had the node until now, and ours never was there; its handler is stopped", does: doPrecede},
 	{usage: "once NODE [fails TEXT]", means: "one pass of the node's handler, whose daemon is stopped; its exit code and last words", does: doOnce},
 
 	// What happens to a node.

@@ -128,6 +128,16 @@ func (b *Sim) Once(ctx context.Context, node string) (int, string, error) {
 	return 0, "", nil
 }
 
+// Forget empties the disk of the handler.
+func (b *Sim) Forget(_ context.Context, node string) error {
+	n, err := b.node(node)
+	if err == nil {
+		b.fault("record-lost", node, false, false)
+		n.Host.ForgetJournal()
+	}
+	return err
+}
+
 // Cut takes something out of a node's reach, or of everybody's.
 func (b *Sim) Cut(_ context.Context, what, node string) error {
 	effects := network.Effects{Cluster: b.Network}
