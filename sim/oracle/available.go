@@ -38,6 +38,9 @@ func (a available) Observe(f *Facts, e Event) error {
 			conditionIs(before.Status.Conditions, v1.EnactmentAvailable) && before.Status.Hash == after.Status.Hash {
 			return nil
 		}
+		if role, _ := roleOf(what.Process); role == roleOutside {
+			return nil // The older project's, say (sim/swarm).
+		}
 		return a.onDisk(f, after)
 	}
 	return nil

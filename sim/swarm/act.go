@@ -38,7 +38,7 @@ func (a actor) do(what Action) error {
 
 func about(what Action) string {
 	switch what.Verb {
-	case Label, Manage, Write, Refresh:
+	case Label, Manage, Write, Refresh, Precede:
 		return what.Name
 	}
 	return ""
@@ -69,6 +69,8 @@ func (a actor) carryOut(what Action) error {
 		return change(a, what.Name, func(n *v1.NodeNetworkState) { n.Spec.DesiredState = v1.NewState(what.State) })
 	case Refresh:
 		return change(a, what.Name, func(n *v1.NodeNetworkState) { set(&n.Labels, v1.ForceRefreshLabel, what.Value) })
+	case Precede:
+		return a.precede(what.Name)
 	}
 	return fmt.Errorf("there is no verb %q", what.Verb)
 }

@@ -69,6 +69,9 @@ func Draw(seed uint64, size Size) Run {
 	if colliding {
 		rename(run.Actions)
 	}
+	if seed%undoneEvery != 0 { // The other history has its handlers from the beginning.
+		run.older(w.Rand("older"))
+	}
 	var names []string
 	for _, n := range run.Cluster.Nodes {
 		names = append(names, n.Name)

@@ -74,6 +74,9 @@ const (
 	Write Verb = "write"
 	// Refresh asks a node for a report.
 	Refresh Verb = "refresh"
+	// Precede has the node as the older project leaves it: with what its policies have made
+	// there, with the older project's objects, and without a record. Nothing may be under way.
+	Precede Verb = "precede"
 )
 
 // Action is one thing that people do. On what is not there it does nothing.
@@ -141,7 +144,7 @@ func labelled(n Node) string {
 
 // Check finds what makes no sense in a run that was written by hand.
 func (r Run) Check() error {
-	known := []Verb{Apply, Delete, Confirm, Label, Manage, Write, Refresh}
+	known := []Verb{Apply, Delete, Confirm, Label, Manage, Write, Refresh, Precede}
 	for _, a := range r.Actions {
 		switch {
 		case !slices.Contains(known, a.Verb):
