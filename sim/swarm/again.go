@@ -67,7 +67,7 @@ func meddles(f fault.Fault) bool {
 // policy that selects what an earlier one has made, or what was announced as long as an
 // earlier one had it listened to, and so keeps it (hack/adr/0008: a selection only grows).
 func stays(a Action) bool {
-	return a.Verb == Write || a.Verb == Manage ||
+	return a.Verb == Write || a.Verb == Manage || a.Verb == Precede || // Nobody knows what was before the older project.
 		a.Verb == Apply && slices.ContainsFunc(a.Spec.Match, func(r v1.InterfaceRule) bool { return r.LLDP != nil || r.Type != "" && r.Type != "ethernet" })
 }
 
