@@ -85,5 +85,8 @@ func (a *Agent) lacksFor(ctx context.Context, entry *journal.Entry, delta state.
 		unverified = append(unverified, path+": cannot be read back")
 	}
 	entry.NotVerified = bounded(unverified)
+	if len(lacking) == 0 { // Whoever wrote the files may not have flushed them.
+		lacking = a.unflushed(ctx, *entry)
+	}
 	return now, lacking, nil
 }
