@@ -47,9 +47,6 @@ func Attach(dir string) (*Remote, error) {
 	return r, nil
 }
 
-// Files names the files of the control plane.
-func (r *Remote) Files() Files { return r.files }
-
 // StopAPIServer stops the API server and returns when it listens no more.
 func (r *Remote) StopAPIServer(ctx context.Context) error {
 	port := readNumber(r.files.port())

@@ -3,21 +3,10 @@ package network
 import (
 	"net/netip"
 	"time"
-
-	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
 // Effects is what faults do to a cluster's network (sim/fault.Network).
 type Effects struct{ *Cluster }
-
-// lateDHCP is how long an exchange takes with a server that is late: longer
-// than a probe's window has, shorter than NetworkManager's patience (45 s).
-const (
-	leastLate = 20 * time.Second
-	mostLate  = 40 * time.Second
-	// flapping is how long a probe that flaps stays with a word.
-	flapping = 7 * time.Second
-)
 
 // Partition cuts the node from the API server: its requests are lost, or the
 // replies, or both; neither ends it.
@@ -26,30 +15,29 @@ func (e Effects) Partition(node string, requests, replies bool) {
 	e.Block(APIServer, node, replies)
 }
 
-// DHCP sets how the servers are: "late", "gone", or empty for well.
+// DHCP sets how the servers are: "late", "gone", or empty for well. A server that is late
+// may take longer than a probe's window, and than NetworkManager's patience (45 s).
 func (e Effects) DHCP(how string) {
 	for _, name := range sortedKeys(e.switches) {
-		for _, d := range e.switches[name].dhcp {
-			d.Least, d.Most = leastDHCP, mostDHCP
+		for _, server := range e.switches[name].dhcp {
+			server.Least, server.Most = leastDHCP, mostDHCP
 			if how == "late" {
-				d.Least, d.Most = leastLate, mostLate
+				server.Least, server.Most = 10*time.Second, 2*time.Minute
 			}
-			d.SetGone(how == "gone")
+			server.SetGone(how == "gone")
 		}
 	}
 }
 
 // Probes sets what the node's probes say: "lost" though they would pass,
-// "passed" though they would not, "flapping", or empty for the truth. The
-// node's readiness is no probe of the network, and stays out of it.
+// "flapping", "slow", or empty for the truth.
 func (e Effects) Probes(node, how string) {
-	whims := map[string]Whim{"lost": {Fail: true}, "passed": {Pass: true}, "flapping": {Flap: flapping}, "": {}}
+	whims := map[string]Whim{"lost": {Fail: true}, "flapping": {Flap: 4 * time.Second}, "slow": {Slow: 5 * time.Minute}, "": {}}
 	whim, known := whims[how]
 	if !known {
 		panic("network: no probes are " + how)
 	}
 	e.SetWhim(node, "", whim)
-	e.SetWhim(node, probe.NodeReady, Whim{Honest: how != ""})
 }
 
 // Cut takes the "api", the "gateway" (its answers to pings) or "dns" out of a

@@ -96,12 +96,6 @@ func TestAProbeSaysWhatTheLiveOneSays(t *testing.T) {
 		"a probe that lies": {func(_ *testing.T, c *network.Cluster, _, _ *station) {
 			network.Effects{Cluster: c}.Probes("node1", "lost")
 		}, "dns", "dns: no answer, says a probe that lies", 0},
-		"a probe that lies the other way": {all(gatewayOff, func(_ *testing.T, c *network.Cluster, _, _ *station) {
-			network.Effects{Cluster: c}.Probes("node1", "passed")
-		}), "dns", "", 0},
-		"a probe that lies, but not of the node": {func(_ *testing.T, c *network.Cluster, _, _ *station) {
-			network.Effects{Cluster: c}.Probes("node1", "passed")
-		}, "node-ready", "node-ready: node node1 is not ready", 0},
 		"a probe that is slow": {func(_ *testing.T, c *network.Cluster, _, _ *station) {
 			c.SetWhim("node1", "dns", network.Whim{Slow: 700 * time.Millisecond})
 		}, "dns", "", 700 * time.Millisecond},
@@ -144,7 +138,7 @@ func TestALeaseComesLateOrNotAtAll(t *testing.T) {
 		if !granted {
 			return "nobody"
 		}
-		return fmt.Sprintf("%s by %s, late %t", lease.Address, lease.Gateway, takes >= 20*time.Second)
+		return fmt.Sprintf("%s by %s, late %t", lease.Address, lease.Gateway, takes >= 10*time.Second)
 	}
 	expect := func(s *station, want string) {
 		t.Helper()

@@ -4,10 +4,8 @@ import "time"
 
 // Whim is how a probe deceives; the zero value is an honest one.
 type Whim struct {
-	// Pass although the target is dead; Fail although it is alive.
-	Pass, Fail bool
-	// Honest whatever is said of all of the station's probes.
-	Honest bool
+	// Fail although the target is alive.
+	Fail bool
 	// Flap: it fails in every other period of this length, whatever is true.
 	Flap time.Duration
 	// Slow is what each attempt takes beforehand.
@@ -36,15 +34,7 @@ func (n *Network) whim(station, probe string) Whim {
 	return n.whims[whimKey{station, ""}]
 }
 
-// verdict is what the whim makes of the truth: forced tells whether it decides.
-func (w Whim) verdict(elapsed time.Duration) (pass, forced bool) {
-	switch {
-	case w.Pass:
-		return true, true
-	case w.Fail:
-		return false, true
-	case w.Flap > 0 && elapsed/w.Flap%2 == 1:
-		return false, true
-	}
-	return false, false
+// fails tells whether the whim has the probe fail, whatever is true.
+func (w Whim) fails(elapsed time.Duration) bool {
+	return w.Fail || w.Flap > 0 && elapsed/w.Flap%2 == 1
 }

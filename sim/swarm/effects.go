@@ -15,6 +15,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 	"github.com/nmstate/kubernetes-nmstate/sim/cluster"
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
+	"github.com/nmstate/kubernetes-nmstate/sim/network"
 	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 )
 
@@ -22,6 +23,7 @@ import (
 // answers the models' questions by what lasts.
 type effects struct {
 	actor
+	network.Effects
 
 	run     *Run
 	targets map[string]*target
@@ -46,7 +48,7 @@ type target struct {
 }
 
 func newEffects(ctx context.Context, c *cluster.Cluster, run *Run) *effects {
-	e := &effects{actor: actor{ctx, c}, run: run, targets: map[string]*target{}, undo: map[string]func(){}}
+	e := &effects{actor: actor{ctx, c}, Effects: network.Effects{Cluster: c.Network}, run: run, targets: map[string]*target{}, undo: map[string]func(){}}
 	c.API.Faults = apiserver.Faults{
 		Delay: func(process, _ string) time.Duration { return e.delay(process) },
 		Stale: func(process, _ string) time.Duration { return e.of(oracle.TargetOf(process)).stale },
