@@ -186,8 +186,8 @@ func (t *turn) describe(m *member) {
 // whatever is to be said about the newer generation (controllers/rollout).
 func (t *turn) stillChanging(m *member) bool {
 	said := m.enactment.Status.Conditions
-	return t.in.State != nil && !t.over() &&
-		conditionIs(said, v1.EnactmentProgressing, yes) && !conditionIs(said, v1.EnactmentFailing, yes)
+	failed := conditionIs(said, v1.EnactmentFailing, yes) || conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) // Of now (landLate).
+	return t.in.State != nil && !t.over() && conditionIs(said, v1.EnactmentProgressing, yes) && !failed
 }
 
 // over tells whether nothing is under way on the node. One that is set aside in the

@@ -126,7 +126,7 @@ func (f *Facts) willBeDead(node string) bool {
 			patience = max(patience, nodeGrace+time.Duration(*window)*time.Second)
 		}
 	})
-	return is && f.Elapsed()-since < patience
+	return is && f.Elapsed()-since < patience+grantLag // When it is over, that is told in a moment.
 }
 
 // since is when the first of both began that lasts.
