@@ -38,9 +38,14 @@ func TestQuiet(t *testing.T) {
 			away(s)
 			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
 		}},
-		"a node has not been Ready for long": {want: "nothing has happened", play: func(s *stage) {
+		"a node has just been given up, which is told in this moment": {play: func(s *stage) {
 			away(s)
 			s.run(nodeGrace)
+			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
+		}},
+		"a node has not been Ready for long": {want: "nothing has happened", play: func(s *stage) {
+			away(s)
+			s.run(nodeGrace + grantLag)
 			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
 		}},
 		"a person writes": {play: func(s *stage) {
