@@ -155,6 +155,9 @@ func (d *plan) wishFor(wanted map[string]*wish, name, kind string, link *Link) *
 	switch {
 	case w.was != nil && !w.was.bare:
 		w.said, w.routes = w.was.said, w.was.routes
+		if !w.was.up() { // It is in no bridge or bond any more, as the lab showed.
+			w.said = without(w.said, "controller")
+		}
 	case link != nil:
 		w.said, w.routes = d.host.observed(link)
 	default:
