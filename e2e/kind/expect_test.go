@@ -217,6 +217,19 @@ func (n *node) awaitWithout(ctx context.Context, words ...string) {
 	}).Should(Succeed())
 }
 
+// settledSnap is the node's kernel once two pictures in a row are the same.
+func (n *node) settledSnap(ctx context.Context) []string {
+	GinkgoHelper()
+	last := n.snap(ctx)
+	Eventually(ctx, func() string {
+		now := n.snap(ctx)
+		differs := cmp.Diff(last, now)
+		last = now
+		return differs
+	}).Should(BeEmpty())
+	return last
+}
+
 // awaitSame waits until the kernel is as it was.
 func (n *node) awaitSame(ctx context.Context, was []string) {
 	GinkgoHelper()

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -109,19 +108,6 @@ func (c *cluster) letHandlersCome(ctx context.Context) {
 	GinkgoHelper()
 	c.kubectl(ctx, "-n", namespace, "patch", "ds/nmstate-handler", "--patch", fmt.Sprintf(heldBack, "null"))
 	c.kubectl(ctx, "-n", namespace, "rollout", "status", "ds/nmstate-handler", "--timeout=30m")
-}
-
-// settledSnap is the node's kernel once two pictures in a row are the same.
-func (n *node) settledSnap(ctx context.Context) []string {
-	GinkgoHelper()
-	last := n.snap(ctx)
-	Eventually(ctx, func() string {
-		now := n.snap(ctx)
-		differs := cmp.Diff(last, now)
-		last = now
-		return differs
-	}).Should(BeEmpty())
-	return last
 }
 
 // listEtc writes the sums of all files in /etc to a file of the node's, but for those of

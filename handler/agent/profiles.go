@@ -143,9 +143,6 @@ func (a *Agent) doWhatCanBe(ctx context.Context, actions []profiles.Action) erro
 // trialOf is the picture of a trial, with what its commit is going to delete.
 func trialOf(entry journal.Entry, there profiles.Snapshot, held profiles.Files) (*profiles.Trial, error) {
 	trial := &profiles.Trial{Snapshot: there, Held: held}
-	if entry.Profiles == nil {
-		return trial, nil
-	}
 	change, err := changeOf(entry)
 	if err != nil {
 		return nil, fmt.Errorf("reading the change: %w", err)

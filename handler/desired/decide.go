@@ -186,7 +186,8 @@ func (t *turn) describe(m *member) {
 // whatever is to be said about the newer generation (controllers/rollout).
 func (t *turn) stillChanging(m *member) bool {
 	said := m.enactment.Status.Conditions
-	failed := conditionIs(said, v1.EnactmentFailing, yes) || conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) // Of now (landLate).
+	// A loss that is told late (landLate) is in the status only, until that is written.
+	failed := conditionIs(said, v1.EnactmentFailing, yes) || conditionIs(m.status.Conditions, v1.EnactmentFailing, yes)
 	return t.in.State != nil && !t.over() && conditionIs(said, v1.EnactmentProgressing, yes) && !failed
 }
 

@@ -40,26 +40,6 @@ func (e Effects) Probes(node, how string) {
 	e.SetWhim(node, "", whim)
 }
 
-// Cut takes the "api", the "gateway" (its answers to pings) or "dns" out of a
-// node's reach, or of all for an empty name; Heal takes back all cuts.
-func (e Effects) Cut(what, node string) {
-	names := map[string]string{"api": APIServer, "dns": DNS, "gateway": Pings + GatewayName}
-	name, known := names[what]
-	if !known {
-		panic("network: there is no " + what + " to cut")
-	}
-	if node == "" {
-		node = Everybody
-	}
-	e.Block(node, name, true)
-}
-
-// Heal takes back all cuts, and all partitions with them.
-func (e Effects) Heal() {
-	clear(e.blocked)
-	e.revision++
-}
-
 // Service takes the "gateway" (its answers to pings), the "dns" or another
 // service away, or brings it back.
 func (e Effects) Service(name string, up bool) {

@@ -42,8 +42,8 @@ func service(name string, by func(s *network.Service)) change {
 	return func(_ *testing.T, c *network.Cluster, _, _ *station) { by(c.Service(name)) }
 }
 
-func cut(what, node string) change {
-	return func(_ *testing.T, c *network.Cluster, _, _ *station) { network.Effects{Cluster: c}.Cut(what, node) }
+func block(from, to string, on bool) change {
+	return func(_ *testing.T, c *network.Cluster, _, _ *station) { c.Block(from, to, on) }
 }
 
 func stack(by func(k *network.Stack)) change {
@@ -63,11 +63,11 @@ func TestAProbeSaysWhatTheLiveOneSays(t *testing.T) {
 		"no gateway":                            {stack(func(k *network.Stack) { k.Routes = nil }), "default-gateway", "default-gateway: the main routing table has no default gateway", 0},
 		"one of two gateways":                   {stack(func(k *network.Stack) { k.Routes[0].Gateway = addr("192.0.2.99") }), "default-gateway", "", 0},
 		"a gateway that ignores pings":          {func(_ *testing.T, c *network.Cluster, _, _ *station) { c.Gateway.SetPing(false) }, "ping 192.0.2.1", "ping 192.0.2.1: no answer within 1s", time.Second},
-		"a gateway that is cut for the node":    {cut("gateway", "node1"), "ping 192.0.2.1", "ping 192.0.2.1: no answer within 1s", time.Second},
-		"a gateway that is cut for another":     {cut("gateway", "node2"), "ping 192.0.2.1", "", 0},
-		"a gateway that is cut for pings":       {cut("gateway", ""), "dns", "", 0},
-		"the API server is cut for all":         {cut("api", ""), "api-server", "api-server: 192.0.2.1:6443 did not answer within 1s", time.Second},
-		"a cut that is healed":                  {all(cut("dns", ""), func(_ *testing.T, c *network.Cluster, _, _ *station) { network.Effects{Cluster: c}.Heal() }), "dns", "", 0},
+		"a gateway that is cut for the node":    {block("node1", network.Pings+network.GatewayName, true), "ping 192.0.2.1", "ping 192.0.2.1: no answer within 1s", time.Second},
+		"a gateway that is cut for another":     {block("node2", network.Pings+network.GatewayName, true), "ping 192.0.2.1", "", 0},
+		"a gateway that is cut for pings":       {block(network.Everybody, network.Pings+network.GatewayName, true), "dns", "", 0},
+		"the API server is cut for all":         {block(network.Everybody, network.APIServer, true), "api-server", "api-server: 192.0.2.1:6443 did not answer within 1s", time.Second},
+		"a cut that is healed":                  {all(block(network.Everybody, network.DNS, true), block(network.Everybody, network.DNS, false)), "dns", "", 0},
 		"a name server that resolves":           {all(), "dns", "", 0},
 		"a name server that is silent":          {service("dns", func(s *network.Service) { s.State = network.Silent }), "dns", "dns: 192.0.2.1 did not answer for root-servers.net within 1s", time.Second},
 		"a name server that has no way out":     {service("dns", func(s *network.Service) { s.Zone.Code = "SERVFAIL" }), "dns", "dns: 192.0.2.1: answered SERVFAIL for root-servers.net.", 0},
