@@ -3,7 +3,7 @@
 //
 // It owns one pure function, Plan: a policy, the nodes and the enactments in;
 // grants, aborts and the status out, with the reasons in words. It never reads
-// or writes an object (package reconciler does), never looks at a clock, and
+// or writes an object (Reconciler, beside it, does), never looks at a clock, and
 // remembers nothing: every call derives everything anew from its input.
 //
 // # A node's way through one generation of a policy

@@ -14,6 +14,7 @@
 //	skips       no test that is skipped without a reason (bans.go)
 //	make help   every target is explained (makefile.go)
 //	modules     one version of what two modules need (modules.go)
+//	mentions    what comments and documents name is there (mentions.go)
 //
 // It never type-checks, compiles or fixes anything, and it uses the standard
 // library only: the whole tree takes well under a second. Every rule is itself

@@ -21,5 +21,6 @@ func Rules() []Rule {
 		{"skips", Skips},
 		{"make help", MakeHelp},
 		{"modules", Modules},
+		{"mentions", Mentions},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -24,6 +25,8 @@ type Tree struct {
 	Go []File
 	// Other are the scripts, manifests and documents, by path.
 	Other map[string][]byte
+	// Paths are all files and folders, samples of tests included.
+	Paths map[string]bool
 
 	files *token.FileSet
 }
@@ -65,25 +68,24 @@ func (b Breach) String() string {
 // Load reads the tree below root. Folders that hold results of builds, samples
 // of tests (testdata) and hidden ones are left out.
 func Load(root string) (Tree, error) {
-	tree := Tree{Other: map[string][]byte{}, files: token.NewFileSet()}
+	tree := Tree{Other: map[string][]byte{}, Paths: map[string]bool{}, files: token.NewFileSet()}
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
-		}
-		if entry.IsDir() {
-			if name != root && skipped(entry.Name()) {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !entry.Type().IsRegular() {
-			return nil
 		}
 		relative, err := filepath.Rel(root, name)
 		if err != nil {
 			return err
 		}
-		return tree.add(name, filepath.ToSlash(relative))
+		relative = filepath.ToSlash(relative)
+		tree.Paths[relative] = true
+		switch {
+		case entry.IsDir() && name != root && skipped(entry.Name()) && entry.Name() != "testdata":
+			return filepath.SkipDir
+		case !entry.Type().IsRegular(), slices.Contains(strings.Split(relative, "/"), "testdata"):
+			return nil
+		}
+		return tree.add(name, relative)
 	})
 	if err != nil {
 		return Tree{}, fmt.Errorf("reading the source: %w", err)

@@ -80,7 +80,7 @@ func (k *kernel) sends(l *Link, depth int) bool {
 	return true
 }
 
-// standsOn tells what a link needs to be there: base and controller.
+// above are the links that need this one to be there as their base.
 func (k *kernel) above(name string) []*Link {
 	var found []*Link
 	for _, l := range k.links {

@@ -1,0 +1,4 @@
+package state
+
+// State is what a.go hides.
+type State struct{}
