@@ -11,8 +11,14 @@ type Effects struct{ *Cluster }
 // Partition cuts the node from the API server: its requests are lost, or the
 // replies, or both; neither ends it.
 func (e Effects) Partition(node string, requests, replies bool) {
-	e.Block(node, APIServer, requests)
-	e.Block(APIServer, node, replies)
+	e.Cut(node, APIServer, requests, replies)
+}
+
+// Cut loses what the node sends to a service, or what the service sends back, or
+// both; neither ends it.
+func (e Effects) Cut(node, service string, requests, replies bool) {
+	e.Block(node, service, requests)
+	e.Block(service, node, replies)
 }
 
 // DHCP sets how the servers are: "late", "gone", or empty for well. A server that is late

@@ -45,10 +45,8 @@ type Sim struct {
 	phases map[string][]string
 	writes int
 	last   []string
-	// cut nodes, by what is out of their reach.
-	cut map[string]bool
-	// gone are the faults at work, as the rules were told.
-	gone [][2]string
+	// heals end the cuts at work, and say so to the rules.
+	heals []func()
 }
 
 // Simulate makes the cluster of a scenario and waits until every node has
@@ -67,7 +65,7 @@ func Build(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Sim{applies: map[string]int{}, phases: map[string][]string{}, cut: map[string]bool{}}
+	b := &Sim{applies: map[string]int{}, phases: map[string][]string{}}
 	if others := w.Sink; others != nil {
 		w.Sink = trace.Tee(others, b.hear)
 	} else {

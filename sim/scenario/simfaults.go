@@ -141,39 +141,32 @@ func (b *Sim) Forget(_ context.Context, node string) error {
 // Cut takes something out of a node's reach, or of everybody's.
 func (b *Sim) Cut(_ context.Context, what, node string) error {
 	effects := network.Effects{Cluster: b.Network}
-	b.fault(what+"-gone", node, true, false)
-	b.gone = append(b.gone, [2]string{what + "-gone", node})
-	switch {
-	case what == "gateway" && node == "":
-		b.Network.Gateway.SetPing(false)
-	case what == "gateway":
+	if what == network.GatewayName && node != "" {
 		return fmt.Errorf("the gateway's pings are cut for all nodes or for none")
-	default:
+	}
+	b.fault(what+"-gone", node, true, false)
+	if what == network.GatewayName {
+		effects.Service(what, false)
+	} else {
 		service := map[string]string{"api": network.APIServer, "dns": network.DNS}[what]
 		for _, n := range b.Nodes() {
 			if node == "" || n.Name == node {
-				effects.Block(n.Name, service, true)
-				effects.Block(service, n.Name, true)
-				b.cut[n.Name+" "+service] = true
+				effects.Cut(n.Name, service, true, true)
+				b.heals = append(b.heals, func() { effects.Cut(n.Name, service, false, false) })
 			}
 		}
 	}
+	b.heals = append(b.heals, func() { b.fault(what+"-gone", node, false, true) })
 	return nil
 }
 
 // Heal takes back all cuts.
 func (b *Sim) Heal(context.Context) error {
-	b.Network.Gateway.SetPing(true)
-	for cut := range b.cut {
-		node, service, _ := strings.Cut(cut, " ")
-		b.Network.Block(node, service, false)
-		b.Network.Block(service, node, false)
+	network.Effects{Cluster: b.Network}.Service(network.GatewayName, true)
+	for _, heal := range b.heals {
+		heal()
 	}
-	clear(b.cut)
-	for _, gone := range b.gone {
-		b.fault(gone[0], gone[1], false, true)
-	}
-	b.gone = nil
+	b.heals = nil
 	return nil
 }
 
