@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
+	"github.com/nmstate/kubernetes-nmstate/handler/policy"
 )
 
 // captures are resolved with nmstate, which reads nothing but what it is given:

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
+	"github.com/nmstate/kubernetes-nmstate/handler/policy"
 )
 
 // central is a cluster whose controllers do the policies of all nodes.

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nmstate/kubernetes-nmstate/controllers/install"
-	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
 	"github.com/nmstate/kubernetes-nmstate/controllers/secrets"
 	"github.com/nmstate/kubernetes-nmstate/handler/events"
+	"github.com/nmstate/kubernetes-nmstate/handler/policy"
 )
 
 // cacheOptions are what the manager's one cache holds. A rollout reads little

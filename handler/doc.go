@@ -4,7 +4,7 @@
 //
 // From policy to kernel:
 //
-//	controllers/policy ► handler/desired   which policies, merged into what
+//	handler/policy ► handler/desired   which policies, merged into what
 //	        NodeNetworkState.spec
 //	handler/agent ► handler/txn            one transaction, step by step
 //	handler/backend/nmstate                libnmstate on NetworkManager

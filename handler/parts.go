@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
+	"github.com/nmstate/kubernetes-nmstate/handler/policy"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 

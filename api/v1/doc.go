@@ -12,8 +12,8 @@
 //	NodeNetworkConfigurationPolicy.spec      a person
 //	NodeNetworkConfigurationPolicy.status    controllers/rollout
 //	NodeNetworkConfigurationEnactment.spec   controllers/rollout
-//	NodeNetworkConfigurationEnactment.status controllers/policy
-//	NodeNetworkState.spec                    controllers/policy, or a person
+//	NodeNetworkConfigurationEnactment.status handler/policy
+//	NodeNetworkState.spec                    handler/policy, or a person
 //	NodeNetworkState.status                  handler/agent
 //	NMState.status                           controllers/install
 //

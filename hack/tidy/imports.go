@@ -61,6 +61,24 @@ var table = []row{
 		only: []string{"std", "api/...", "k8s.io/api/...", "k8s.io/apimachinery/..."},
 	},
 	{
+		why:   "imports go one way, controllers to handler to api: what both halves run is in handler",
+		of:    []string{"handler/..."},
+		tests: true,
+		never: []string{"controllers/...", "plugin/...", "sim/..."},
+	},
+	{
+		why:   "the controllers and the plugin meet in the API server only",
+		of:    []string{"controllers/..."},
+		tests: true,
+		never: []string{"plugin/...", "sim/..."},
+	},
+	{
+		why:   "the controllers and the plugin meet in the API server only",
+		of:    []string{"plugin/..."},
+		tests: true,
+		never: []string{"controllers/...", "sim/..."},
+	},
+	{
 		why:   "a decision is pure: no context, clock, log, lock or I/O",
 		of:    []string{"handler/desired/...", "handler/txn/...", "handler/guard", "handler/state/...", "handler/profiles/...", "controllers/rollout/..."},
 		files: func(name string) bool { return !strings.HasPrefix(name, "reconcile") },
@@ -109,8 +127,8 @@ var table = []row{
 	{
 		// One file may, behind the build tag: captures are resolved by libnmstate,
 		// which in centralized mode works on what nodes reported, not on a node.
-		why:   "the controllers run where no node is configured, without cgo",
-		of:    []string{"controllers/..."},
+		why:   "the controllers run where no node is configured, without cgo, and so does the policy handler, which they import",
+		of:    []string{"controllers/...", "handler/policy/..."},
 		files: func(name string) bool { return name != "captures_libnmstate.go" },
 		never: append([]string{"handler/probe/...", "handler/agent/..."}, live...),
 	},

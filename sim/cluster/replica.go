@@ -9,9 +9,9 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/nmstate/kubernetes-nmstate/controllers/cached"
-	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/policy"
 	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"

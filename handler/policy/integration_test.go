@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/controllers/policy"
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
 	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane/controlplanetest"
+	"github.com/nmstate/kubernetes-nmstate/handler/policy"
 )
 
 const (

@@ -1,0 +1,3 @@
+package rollout
+
+import "github.com/nmstate/kubernetes-nmstate/plugin/view"

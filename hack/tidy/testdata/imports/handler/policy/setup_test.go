@@ -1,0 +1,3 @@
+package policy
+
+import "github.com/nmstate/kubernetes-nmstate/sim/apiserver"

@@ -1,0 +1,3 @@
+package main
+
+import "github.com/nmstate/kubernetes-nmstate/controllers/rollout"
