@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 )
 
 // known are violations that were looked at and are still there: they are told and
@@ -40,7 +40,7 @@ func readKnown(file string) (known, error) {
 }
 
 // why a violation is known; empty for one that is not.
-func (k known) why(seed uint64, v swarm.Violation) string {
+func (k known) why(seed uint64, v oracle.Violation) string {
 	if why, is := k[fmt.Sprint(seed, " ", v.Rule)]; is {
 		return why
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
 )
 
@@ -65,7 +66,7 @@ func TestWhatIsKnownIsToldAndFailsNothing(t *testing.T) {
 		seed uint64
 		rule string
 	}{"the gateway has gone": {7, "reach"}, "leases": {9, "histories"}, "": {8, "reach"}} {
-		if got := all.why(v.seed, swarm.Violation{Rule: v.rule}); got != want {
+		if got := all.why(v.seed, oracle.Violation{Rule: v.rule}); got != want {
 			t.Errorf("seed %d, %s: %q, want %q", v.seed, v.rule, got, want)
 		}
 	}

@@ -33,11 +33,8 @@ func (p *parts) any() bool { return p.scenario != "" || p.sweep }
 func (*parts) names() string { return "-scenario FILE, -sweep" }
 
 func (p *parts) run(ctx context.Context, out io.Writer, o *options) error {
-	switch {
-	case p.sweep:
+	if p.sweep {
 		return o.sweep(ctx, out)
-	case p.at != "" || p.faults != "":
-		return o.strike(ctx, out)
 	}
 	return o.play(ctx, out)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -48,12 +47,9 @@ func (o *options) rollOut(ctx context.Context, out io.Writer) error {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	result := rolledOut{Rollout: r, RolledOut: done, Seconds: took.Seconds(), MemoryMiB: memory.Sys >> 20}
-	if o.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(result)
-	}
-	_, err = fmt.Fprintf(out, "%d nodes, maxUnavailable %s: Available on all after %s of virtual time; %s\n%s of this machine, %d MiB\n",
-		r.Nodes, r.MaxUnavailable, done.Took.Round(time.Millisecond), told(done.Figures), took.Round(time.Millisecond), result.MemoryMiB)
-	return err
+	return o.tell(out, result, func() error {
+		_, err := fmt.Fprintf(out, "%d nodes, maxUnavailable %s: Available on all after %s of virtual time; %s\n%s of this machine, %d MiB\n",
+			r.Nodes, r.MaxUnavailable, done.Took.Round(time.Millisecond), told(done.Figures), took.Round(time.Millisecond), result.MemoryMiB)
+		return err
+	})
 }

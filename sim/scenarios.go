@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
+	"github.com/nmstate/kubernetes-nmstate/sim/sweep"
 	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
@@ -37,48 +38,81 @@ func find(said string) (*scenario.Scenario, error) {
 	return all[at], nil
 }
 
-// play runs a scenario with its trace.
+// played is what became of a scenario, as JSON.
+type played struct {
+	Scenario string `json:"scenario"`
+	// Replay is the command that does it again.
+	Replay    string            `json:"replay"`
+	Violation *oracle.Violation `json:"violation,omitempty"`
+	// Took is virtual time. Hash of the trace: the same run gives the same one.
+	Took time.Duration `json:"virtualNanoseconds"`
+	Hash uint64        `json:"hash"`
+
+	seed uint64
+	// faults are told to a person: none, or those on its calls. So is the end.
+	faults, end string
+}
+
+// play runs a scenario, with faults on its port calls where -at names some.
 func (o *options) play(ctx context.Context, out io.Writer) error {
 	s, err := find(o.parts.scenario)
 	if err != nil {
 		return err
 	}
-	buffered := bufio.NewWriter(out)
-	writer := trace.NewWriter(buffered, trace.Options{Colour: colours(out), Nodes: o.traceNodes, Kinds: o.traceKinds})
-	how := scenario.Playing{Seed: max(o.seed, 1), Ways: !o.quiet || o.parts.html != ""}
-	if !o.quiet {
-		how.Sink = writer.Line
-	}
 	var nodes []string
 	for _, n := range s.Topology.Nodes {
 		nodes = append(nodes, n.Name)
 	}
-	recorder := o.parts.recorder(nodes)
-	how.Sink = also(recorder, how.Sink)
-	began := time.Now()
-	played, failed := scenario.Play(ctx, s, how)
-	verdict := "ok"
-	if failed != nil {
-		verdict = "BROKEN " + failed.Error()
+	r := o.replay(out, nodes)
+	run := o.walk
+	if o.parts.at != "" || o.parts.faults != "" {
+		run = o.strike
 	}
-	_, err = fmt.Fprintf(buffered, "\nscenario %s: %s\n%s in %s of this machine's time, trace %016x\n%s",
-		s.Name, verdict, played.Took, time.Since(began).Round(time.Millisecond), played.Hash, played.Picture)
-	if err := errors.Join(err, writer.Err(), buffered.Flush()); err != nil {
-		return fmt.Errorf("telling the result: %w", err)
+	p, err := run(ctx, s, r.sink())
+	if err != nil {
+		return err
 	}
-	if recorder != nil {
-		record := recorder.Record(played.Took)
-		record.Title, record.Seed, record.Hash = s.Name, how.Seed, played.Hash
-		record.Replay = "go run ./sim -scenario " + o.parts.scenario
-		if failed != nil && len(record.Violations) == 0 {
-			record.Violations = append(record.Violations, world.Line{At: played.Took, What: trace.Violation, Text: failed.Error()})
-		}
-		if err := o.parts.write(record); err != nil {
-			return err
-		}
+	if err := r.end(p.Took, p, func() error {
+		_, err := fmt.Fprintf(r.out, "\nscenario %s%s: %s\n%s in %s of this machine's time, trace %016x\n%s",
+			s.Name, p.faults, verdict(p.Violation), p.Took, r.took(), p.Hash, p.end)
+		return err
+	}, func(record *trace.Record) {
+		record.Title, record.Seed, record.Hash, record.Replay = s.Name, p.seed, p.Hash, p.Replay
+		violated(record, p.Violation)
+	}); err != nil {
+		return err
 	}
-	if failed != nil {
+	if p.Violation != nil {
 		return errBroken
 	}
 	return ctx.Err()
+}
+
+// walk plays it as it is written.
+func (o *options) walk(ctx context.Context, s *scenario.Scenario, sink func(world.Line)) (played, error) {
+	how := scenario.Playing{Seed: max(o.seed, 1), Ways: sink != nil, Sink: sink}
+	done, err := scenario.Play(ctx, s, how)
+	p := played{Scenario: s.Name, Replay: "go run ./sim -scenario " + o.parts.scenario, Took: done.Took, Hash: done.Hash, seed: how.Seed, end: done.Picture}
+	if err != nil {
+		p.Violation = oracle.Broken("scenario", err, done.Took)
+	}
+	return p, nil
+}
+
+// strike runs its actions with the faults of -fault on the port calls of -at.
+func (o *options) strike(ctx context.Context, s *scenario.Scenario, sink func(world.Line)) (played, error) {
+	strikes, err := sweep.ParseStrikes(o.parts.at, o.parts.faults)
+	if err != nil {
+		return played{}, fmt.Errorf("%w: -at, -fault: %w", errUsage, err)
+	}
+	rec, err := sweep.Record(ctx, s, max(o.seed, sweepSeed))
+	if err != nil {
+		return played{}, err
+	}
+	result, err := rec.Strike(ctx, strikes, sink)
+	job := sweep.Job{Recording: rec, Strikes: strikes}
+	return played{
+		Scenario: s.Name, Replay: strings.Replace(job.Replay(), s.Name, o.parts.scenario, 1), Violation: result.Violation, Took: result.Took, Hash: result.Hash,
+		seed: rec.Seed, faults: " with " + job.String(), end: "without a fault it ends so:\n" + rec.End.String(),
+	}, err
 }

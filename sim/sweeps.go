@@ -3,19 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
-	"sync"
 	"text/tabwriter"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
 	"github.com/nmstate/kubernetes-nmstate/sim/sweep"
-	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 )
 
 // sweepSeed is that of the latencies.
@@ -32,10 +29,10 @@ type swept struct {
 
 // struck is a run that broke a rule.
 type struck struct {
-	Scenario  string          `json:"scenario"`
-	What      string          `json:"what"`
-	Violation sweep.Violation `json:"violation"`
-	Replay    string          `json:"replay"`
+	Scenario  string            `json:"scenario"`
+	What      string            `json:"what"`
+	Violation *oracle.Violation `json:"violation"`
+	Replay    string            `json:"replay"`
 }
 
 // sweepReport is the result as JSON.
@@ -54,12 +51,8 @@ type sweepReport struct {
 
 // sweeping is a sweep under way.
 type sweeping struct {
-	options *options
-	began   time.Time
+	search
 
-	mu     sync.Mutex
-	next   int
-	done   int
 	rows   map[string]*swept
 	report sweepReport
 }
@@ -70,7 +63,7 @@ func (o *options) sweep(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s := &sweeping{options: o, began: time.Now(), rows: map[string]*swept{}, report: sweepReport{Broken: []struck{}}}
+	s := &sweeping{search: search{options: o, began: time.Now()}, rows: map[string]*swept{}, report: sweepReport{Broken: []struck{}}}
 	recordings, err := s.record(ctx, chosen)
 	if err != nil {
 		return err
@@ -84,7 +77,7 @@ func (o *options) sweep(ctx context.Context, out io.Writer) error {
 	pairs := sweep.Pairs(recordings, o.parts.pairs, o.from)
 	s.report.Pairs = len(pairs)
 	jobs = append(jobs, pairs...)
-	s.each(len(jobs), func(i int) { s.strike(ctx, jobs[i], len(jobs)) })
+	s.each(ctx, "runs", len(jobs), func(i int) { s.strike(ctx, jobs[i]) })
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -108,31 +101,10 @@ func (o *options) toSweep() ([]*scenario.Scenario, error) {
 	return slices.DeleteFunc(all, func(s *scenario.Scenario) bool { return !slices.Contains(sweep.Chosen(), s.Name) }), nil
 }
 
-// each does something so many times, on all workers.
-func (s *sweeping) each(count int, do func(i int)) {
-	s.next = 0
-	var workers sync.WaitGroup
-	for range s.options.workers {
-		workers.Go(func() {
-			for {
-				s.mu.Lock()
-				i := s.next
-				s.next++
-				s.mu.Unlock()
-				if i >= count {
-					return
-				}
-				do(i)
-			}
-		})
-	}
-	workers.Wait()
-}
-
 func (s *sweeping) record(ctx context.Context, chosen []*scenario.Scenario) ([]*sweep.Recording, error) {
 	recordings := make([]*sweep.Recording, len(chosen))
 	var failed error
-	s.each(len(chosen), func(i int) {
+	s.each(ctx, "", len(chosen), func(i int) {
 		rec, err := sweep.Record(ctx, chosen[i], sweepSeed)
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -140,6 +112,9 @@ func (s *sweeping) record(ctx context.Context, chosen []*scenario.Scenario) ([]*
 			failed = err
 		}
 	})
+	if failed == nil {
+		failed = ctx.Err()
+	}
 	if failed != nil {
 		return nil, failed
 	}
@@ -152,10 +127,7 @@ func (s *sweeping) record(ctx context.Context, chosen []*scenario.Scenario) ([]*
 	return recordings, nil
 }
 
-func (s *sweeping) strike(ctx context.Context, job sweep.Job, of int) {
-	if ctx.Err() != nil {
-		return
-	}
+func (s *sweeping) strike(ctx context.Context, job sweep.Job) {
 	result, err := job.Recording.Strike(ctx, job.Strikes, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,11 +139,8 @@ func (s *sweeping) strike(ctx context.Context, job sweep.Job, of int) {
 	s.done++
 	if result.Violation != nil {
 		row.Broken++
-		s.report.Broken = append(s.report.Broken, struck{row.Scenario, job.String(), *result.Violation, job.Replay()})
-	}
-	const often = 50
-	if s.done%often == 0 && !s.options.json && trace.Terminal(os.Stderr) {
-		fmt.Fprintf(os.Stderr, "\r%d of %d runs, %.0f a second, %d broke a rule ", s.done, of, float64(s.done)/time.Since(s.began).Seconds(), len(s.report.Broken))
+		s.broke++
+		s.report.Broken = append(s.report.Broken, struck{row.Scenario, job.String(), result.Violation, job.Replay()})
 	}
 }
 
@@ -179,16 +148,8 @@ func (s *sweeping) tell(out io.Writer) error {
 	took := time.Since(s.began)
 	s.report.Seconds = took.Seconds()
 	slices.SortFunc(s.report.Broken, func(a, b struck) int { return cmp.Compare(a.Scenario+a.Replay, b.Scenario+b.Replay) })
-	var err error
-	if s.options.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(s.report)
-	} else {
-		err = s.print(out, took)
-	}
-	if err != nil {
-		return fmt.Errorf("telling the result: %w", err)
+	if err := s.options.tell(out, s.report, func() error { return s.print(out, took) }); err != nil {
+		return err
 	}
 	if len(s.report.Broken) > 0 {
 		return errBroken

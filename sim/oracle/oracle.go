@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -24,20 +25,36 @@ type Resting interface {
 
 // Violation is a rule that did not hold.
 type Violation struct {
-	Rule string
+	Rule string `json:"rule"`
 	// Node that it is about; empty for none.
-	Node string
+	Node    string `json:"node,omitempty"`
+	Message string `json:"message"`
 	// At is the virtual time since the run's start.
-	At   time.Duration
-	What string
+	At time.Duration `json:"atNanoseconds"`
 }
 
-func (v *Violation) Error() string {
-	where := ""
-	if v.Node != "" {
-		where = " on " + v.Node
+// Error leaves the time out: a trace has it beside the message.
+func (v *Violation) Error() string { return fmt.Sprintf("rule %s: %s", v.where(), v.Message) }
+
+// String is the violation in a line.
+func (v *Violation) String() string {
+	return fmt.Sprintf("%s at %s: %s", v.where(), v.At, strings.TrimSpace(v.Message))
+}
+
+func (v *Violation) where() string {
+	if v.Node == "" {
+		return v.Rule
 	}
-	return fmt.Sprintf("rule %s%s: %s", v.Rule, where, v.What)
+	return v.Rule + " on " + v.Node
+}
+
+// Broken is the violation that an error stands for. An error that no rule of this
+// package returned breaks the rule that is named.
+func Broken(rule string, err error, at time.Duration) *Violation {
+	if found := (*Violation)(nil); errors.As(err, &found) {
+		return found
+	}
+	return &Violation{Rule: rule, Message: err.Error(), At: at}
 }
 
 // All are the rules, each new.
@@ -111,7 +128,7 @@ func (s *Set) violation(rule Oracle, node string, err error) error {
 	if s.facts.IsTaken(node) {
 		return nil
 	}
-	return &Violation{Rule: rule.Name(), Node: node, At: s.facts.Elapsed(), What: err.Error()}
+	return &Violation{Rule: rule.Name(), Node: node, At: s.facts.Elapsed(), Message: err.Error()}
 }
 
 // later has a rule look again after a while.

@@ -35,7 +35,7 @@ func Rules() []string {
 const betweenPolicies = 3 * time.Minute
 
 // compare runs the comparison, where the rule can tell something.
-func (x *execution) compare(rule string) *Violation {
+func (x *execution) compare(rule string) *oracle.Violation {
 	if rule != "" && rule != histories || !x.run.isUndone() {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (x *execution) compare(rule string) *Violation {
 		return v
 	}
 	if v := other.settle(); v != nil {
-		return &Violation{Rule: histories, At: x.world.Elapsed(), Message: "where nothing goes wrong it does not come to its end: " + v.Message}
+		return &oracle.Violation{Rule: histories, At: x.world.Elapsed(), Message: "where nothing goes wrong it does not come to its end: " + v.Message}
 	}
 	return x.differs(other)
 }
@@ -143,7 +143,7 @@ func (x *execution) again() Run {
 }
 
 // differs finds the first node that is not the same.
-func (x *execution) differs(other *execution) *Violation {
+func (x *execution) differs(other *execution) *oracle.Violation {
 	for _, n := range x.cluster.Nodes() {
 		same := other.cluster.Node(n.Name)
 		here, all := x.available(n.Name)
@@ -158,7 +158,7 @@ func (x *execution) differs(other *execution) *Violation {
 			return d.Path.Leaf == "mac-address" || isLeased(is, d.Path) || isLeased(was, d.Path) || x.left.stays(n, d)
 		})
 		if len(difference) > 0 {
-			return &Violation{
+			return &oracle.Violation{
 				Rule: histories, Node: n.Name, At: x.world.Elapsed(),
 				Message: fmt.Sprintf("with the same policies and nothing going wrong the node is another one: %s", oneLine(difference)),
 			}

@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -61,16 +60,12 @@ func Execute(ctx context.Context, run Run, options Options) Result {
 }
 
 // broken is a violation, by a rule of this package's own where it is no oracle's.
-func (x *execution) broken(rule string, err error) *Violation {
-	var found *oracle.Violation
-	if errors.As(err, &found) {
-		return &Violation{Rule: found.Rule, Node: found.Node, Message: found.What, At: found.At}
-	}
-	return &Violation{Rule: rule, Message: err.Error(), At: x.world.Elapsed()}
+func (x *execution) broken(rule string, err error) *oracle.Violation {
+	return oracle.Broken(rule, err, x.world.Elapsed())
 }
 
 // carryOut goes through the phases.
-func (x *execution) carryOut(rule string) *Violation {
+func (x *execution) carryOut(rule string) *oracle.Violation {
 	if err := x.prepare(rule); err != nil {
 		return x.broken("run", err)
 	}
@@ -91,7 +86,7 @@ func (x *execution) carryOut(rule string) *Violation {
 }
 
 // settle lets everything come to an end, and looks at what must hold then.
-func (x *execution) settle() *Violation {
+func (x *execution) settle() *oracle.Violation {
 	if err := x.rules.Settle(x.run.Safety+x.run.Liveness, x.pass); err != nil {
 		return x.broken("panic", err)
 	}
@@ -99,7 +94,7 @@ func (x *execution) settle() *Violation {
 }
 
 // until lets the run go on until a time.
-func (x *execution) until(end time.Duration) *Violation {
+func (x *execution) until(end time.Duration) *oracle.Violation {
 	if err := x.pass(end); err != nil {
 		return x.broken("panic", err)
 	}

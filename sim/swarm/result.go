@@ -1,43 +1,24 @@
 package swarm
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 )
 
 // Result is what became of a run.
 type Result struct {
 	Seed uint64 `json:"seed"`
 	// Violation of a rule; nil when everything held.
-	Violation *Violation `json:"violation,omitempty"`
-	Figures   Figures    `json:"figures"`
+	Violation *oracle.Violation `json:"violation,omitempty"`
+	Figures   Figures           `json:"figures"`
 	// Reached are the faults that were at work, by phase.
 	Reached fault.Coverage `json:"reached,omitempty"`
 	// Met are the pairs and threes of faults that met on a node.
 	Met fault.Met `json:"met,omitempty"`
 	// Hash of the trace: the same run gives the same one.
 	Hash uint64 `json:"hash"`
-}
-
-// Violation is a rule that did not hold.
-type Violation struct {
-	// Rule by name, and the node that it was about; empty for none.
-	Rule string `json:"rule"`
-	Node string `json:"node,omitempty"`
-	// Message in one line, and the virtual time.
-	Message string        `json:"message"`
-	At      time.Duration `json:"atNanoseconds"`
-}
-
-// String is one line.
-func (v Violation) String() string {
-	where := ""
-	if v.Node != "" {
-		where = " on " + v.Node
-	}
-	return fmt.Sprintf("%s%s at %s: %s", v.Rule, where, v.At, v.Message)
 }
 
 // Figures count what happened.

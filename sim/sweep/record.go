@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
@@ -82,7 +83,7 @@ func (rec *Recording) note(c world.Call) {
 }
 
 // follow does what the scenario does.
-func (rec *Recording) follow(r *run, refused func(*scenario.Step, error)) *Violation {
+func (rec *Recording) follow(r *run, refused func(*scenario.Step, error)) *oracle.Violation {
 	if err := r.cluster.Begin(r.ctx); err != nil {
 		return r.broken("start", err)
 	}
@@ -98,7 +99,7 @@ func (rec *Recording) follow(r *run, refused func(*scenario.Step, error)) *Viola
 // Result is what became of a run with faults.
 type Result struct {
 	// Violation of a rule; nil when everything held.
-	Violation *Violation `json:"violation,omitempty"`
+	Violation *oracle.Violation `json:"violation,omitempty"`
 	// Hash of the trace, and how long it took by the virtual clock.
 	Hash uint64        `json:"hash"`
 	Took time.Duration `json:"tookNanoseconds"`
@@ -126,7 +127,7 @@ func (rec *Recording) Strike(ctx context.Context, strikes []Strike, sink func(wo
 }
 
 // end compares how it ends with how it ends without a fault.
-func (rec *Recording) end(r *run, strikes []Strike) *Violation {
+func (rec *Recording) end(r *run, strikes []Strike) *oracle.Violation {
 	end, err := r.rest(rec.Scenario)
 	if err != nil {
 		return r.broken("end", err)

@@ -2,9 +2,7 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
@@ -107,29 +105,8 @@ func (r *run) rest(s *scenario.Scenario) (End, error) {
 	return End{picture, r.lost()}, nil
 }
 
-// Violation is a rule that did not hold.
-type Violation struct {
-	// Rule by name, and the node that it was about; empty for none.
-	Rule string `json:"rule"`
-	Node string `json:"node,omitempty"`
-	// Message, and the virtual time.
-	Message string        `json:"message"`
-	At      time.Duration `json:"atNanoseconds"`
-}
-
-func (v Violation) String() string {
-	where := ""
-	if v.Node != "" {
-		where = " on " + v.Node
-	}
-	return fmt.Sprintf("%s%s at %s: %s", v.Rule, where, v.At, strings.TrimSpace(v.Message))
-}
-
 // broken is the violation behind an error; of the rule otherwise where it is no
 // oracle's.
-func (r *run) broken(otherwise string, err error) *Violation {
-	if found := (*oracle.Violation)(nil); errors.As(err, &found) {
-		return &Violation{Rule: found.Rule, Node: found.Node, Message: found.What, At: found.At}
-	}
-	return &Violation{Rule: otherwise, Message: err.Error(), At: r.world.Elapsed()}
+func (r *run) broken(otherwise string, err error) *oracle.Violation {
+	return oracle.Broken(otherwise, err, r.world.Elapsed())
 }

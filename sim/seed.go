@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
 	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 )
@@ -62,23 +60,17 @@ func read(file string) (kept, error) {
 
 // one runs a run with its trace.
 func (o *options) one(ctx context.Context, out io.Writer, run swarm.Run) error {
-	buffered := bufio.NewWriter(out)
-	how := swarm.Options{Rule: o.rule}
-	silent := o.quiet || o.json
-	writer := trace.NewWriter(buffered, trace.Options{Colour: colours(out), Nodes: o.traceNodes, Kinds: o.traceKinds})
-	if !silent {
-		_, _ = fmt.Fprintln(buffered, run)
-		how.Sink = writer.Line
+	r := o.replay(out, names(run))
+	if !r.silent() {
+		_, _ = fmt.Fprintln(r.out, run)
 	}
-	recorder := o.parts.recorder(names(run))
-	how.Sink = also(recorder, how.Sink)
-	began := time.Now()
-	result := swarm.Execute(ctx, run, how)
-	took := time.Since(began)
-	if err := errors.Join(writer.Err(), o.tell(buffered, run, result, took), buffered.Flush()); err != nil {
-		return fmt.Errorf("telling the result: %w", err)
-	}
-	if err := o.swarmTimeline(recorder, run, result); err != nil {
+	result := swarm.Execute(ctx, run, swarm.Options{Rule: o.rule, Sink: r.sink()})
+	took := r.took()
+	if err := r.end(result.Figures.Virtual, result, func() error {
+		_, err := fmt.Fprintf(r.out, "\nseed %d: %s\n%s, trace %016x, %s of this machine's time\n",
+			run.Seed, verdict(result.Violation), told(result.Figures), result.Hash, took)
+		return err
+	}, func(record *trace.Record) { o.complete(record, run, result) }); err != nil {
 		return err
 	}
 	if result.Violation == nil {
@@ -92,31 +84,11 @@ func (o *options) one(ctx context.Context, out io.Writer, run swarm.Run) error {
 	return errBroken
 }
 
-func colours(out io.Writer) bool {
-	file, is := out.(*os.File)
-	return is && trace.Terminal(file)
-}
-
-func (o *options) tell(out io.Writer, run swarm.Run, result swarm.Result, took time.Duration) error {
-	if o.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(result)
-	}
-	verdict := "ok"
-	if result.Violation != nil {
-		verdict = "BROKEN " + result.Violation.String()
-	}
-	_, err := fmt.Fprintf(out, "\nseed %d: %s\n%s, trace %016x, %s of this machine's time\n",
-		run.Seed, verdict, told(result.Figures), result.Hash, took.Round(time.Millisecond))
-	return err
-}
-
 // shrinkTries bounds the runs of a shrinking.
 const shrinkTries = 400
 
 // keep shrinks the run and writes what is left.
-func (o *options) keep(ctx context.Context, out io.Writer, run swarm.Run, found swarm.Violation) error {
+func (o *options) keep(ctx context.Context, out io.Writer, run swarm.Run, found oracle.Violation) error {
 	last := found
 	tried := 0
 	smaller := swarm.Shrink(run, found.Rule, shrinkTries, func(r swarm.Run) string {

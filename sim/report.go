@@ -2,171 +2,14 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/sim/fault"
 	"github.com/nmstate/kubernetes-nmstate/sim/swarm"
-	"github.com/nmstate/kubernetes-nmstate/sim/trace"
 )
-
-// search is many seeds: what they came to together.
-type search struct {
-	options *options
-	known   known
-	began   time.Time
-
-	mu      sync.Mutex
-	next    uint64
-	figures swarm.Figures
-	reached fault.Coverage
-	met     fault.Met
-	// traces is all hashes together, in any order.
-	traces   uint64
-	broken   []broken
-	ended    bool // enough were broken
-	slowest  swarm.Result
-	slowTime time.Duration
-}
-
-// broken is a seed that broke a rule.
-type broken struct {
-	Seed      uint64          `json:"seed"`
-	Violation swarm.Violation `json:"violation"`
-	Replay    string          `json:"replay"`
-	// Known is why it does not count.
-	Known string `json:"known,omitempty"`
-}
-
-// many runs seeds on all cores, each world on one.
-func (o *options) many(ctx context.Context, out io.Writer) error {
-	looked, err := readKnown(o.known)
-	if err != nil {
-		return fmt.Errorf("%w: -known: %w", errUsage, err)
-	}
-	s := &search{options: o, known: looked, began: time.Now(), next: o.from + o.shards.first(), reached: fault.Coverage{}, met: fault.Met{}}
-	var workers sync.WaitGroup
-	for range o.workers {
-		workers.Go(func() {
-			for {
-				seed, more := s.take(ctx)
-				if !more {
-					return
-				}
-				began := time.Now()
-				s.add(swarm.Execute(ctx, swarm.Draw(seed, o.size()), swarm.Options{Rule: o.rule}), time.Since(began), ctx.Err() != nil)
-			}
-		})
-	}
-	s.watch(&workers)
-	if ctx.Err() != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "sim: interrupted; this is what was done")
-	}
-	return s.tell(out, ctx.Err())
-}
-
-// watch shows the progress, to a person, until all workers have ended.
-func (s *search) watch(workers *sync.WaitGroup) {
-	if s.options.json || !trace.Terminal(os.Stderr) {
-		workers.Wait()
-		return
-	}
-	var done atomic.Bool
-	ended := make(chan struct{})
-	go func() {
-		workers.Wait()
-		done.Store(true)
-		close(ended)
-	}()
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for !done.Load() {
-		select {
-		case <-ended:
-		case <-ticker.C:
-		}
-		s.mu.Lock()
-		fmt.Fprintf(os.Stderr, "\r%d of %d seeds, %.0f a minute, %d broke a rule ", s.figures.Runs, s.options.seeds,
-			float64(s.figures.Runs)/time.Since(s.began).Minutes(), s.figures.Broken)
-		s.mu.Unlock()
-	}
-	fmt.Fprintln(os.Stderr)
-}
-
-func (s *search) take(ctx context.Context) (seed uint64, more bool) {
-	o := s.options
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ctx.Err() != nil || s.ended || s.next >= o.from+o.seeds {
-		return 0, false
-	}
-	seed = s.next
-	s.next += o.shards.step()
-	return seed, true
-}
-
-func (s *search) add(r swarm.Result, took time.Duration, interrupted bool) {
-	if interrupted {
-		return // It was not run to its end.
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.figures.Add(r.Figures)
-	s.reached.Add(r.Reached)
-	s.met.Add(r.Met)
-	s.traces += r.Hash
-	if took > s.slowTime {
-		s.slowest, s.slowTime = r, took
-	}
-	if r.Violation != nil {
-		found := broken{r.Seed, *r.Violation, s.options.replay(r.Seed), s.known.why(r.Seed, *r.Violation)}
-		s.broken = append(s.broken, found)
-		s.ended = unknown(s.broken) >= s.options.most
-		if found.Known == "" && !s.options.json { // A long search need not be over before somebody looks at it.
-			overProgress := ""
-			if trace.Terminal(os.Stderr) {
-				overProgress = "\r"
-			}
-			fmt.Fprintf(os.Stderr, "%ssim: seed %d broke the rule %s after %s: %s\n", overProgress, r.Seed, r.Violation.Rule, time.Since(s.began).Round(time.Second), found.Replay)
-		}
-	}
-}
-
-func unknown(all []broken) int {
-	n := 0
-	for _, b := range all {
-		if b.Known == "" {
-			n++
-		}
-	}
-	return n
-}
-
-// replay is how a person sees one seed again.
-func (o *options) replay(seed uint64) string {
-	line := fmt.Sprintf("go run ./sim -seed %d", seed)
-	if o.long {
-		line += " -long"
-	}
-	if o.lean {
-		line += " -lean"
-	}
-	if o.nodes > 0 {
-		line += fmt.Sprintf(" -nodes %d", o.nodes)
-	}
-	if len(o.always) > 0 {
-		line += " -arm " + strings.Join(o.always, ",")
-	}
-	return line
-}
 
 // report is a search as JSON.
 type report struct {
@@ -201,7 +44,7 @@ type slowest struct {
 	Took time.Duration `json:"tookNanoseconds"`
 }
 
-func (s *search) tell(out io.Writer, interrupted error) error {
+func (s *seeds) tell(out io.Writer, interrupted error) error {
 	took := time.Since(s.began)
 	r := report{
 		Range: s.options.seedRange(), Took: took, Slowest: slowest{s.slowest.Seed, s.slowTime},
@@ -217,18 +60,10 @@ func (s *search) tell(out io.Writer, interrupted error) error {
 // report prints one, and fails where a rule was broken.
 func (o *options) report(out io.Writer, r report) error {
 	slices.SortFunc(r.Broken, func(a, b broken) int { return cmp.Compare(a.Seed, b.Seed) })
-	var err error
-	if o.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(r)
-	} else {
-		err = o.print(out, r)
+	if err := o.tell(out, r, func() error { return o.print(out, r) }); err != nil {
+		return err
 	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("telling the result: %w", err)
-	case r.unknown() > 0, r.Missing > 0, o.coverage && len(r.Zeros) > 0:
+	if r.unknown() > 0 || r.Missing > 0 || o.coverage && len(r.Zeros) > 0 {
 		return errBroken
 	}
 	return nil
