@@ -24,6 +24,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/controllers/cached"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 	"github.com/nmstate/kubernetes-nmstate/handler/logs"
@@ -144,7 +145,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.commands, "allow-commands", false, "with --mode centralized: let policies have scripts run, and libraries loaded, as root on the nodes (dispatch, dpdk-extra); the handlers need it too")
 	flags.BoolVar(&o.elect, "leader-elect", true, "act only while holding the Lease "+leaseName)
 	flags.StringVar(&o.electNamespace, "leader-election-namespace", "nmstate", "namespace of the Lease")
-	flags.DurationVar(&o.nodeGrace, "node-grace", rollout.DefaultGrace, "how long a node may be without a handler until policies no longer wait for it, and how long one that died in the middle of a change keeps its slot")
+	flags.DurationVar(&o.nodeGrace, "node-grace", plan.DefaultGrace, "how long a node may be without a handler until policies no longer wait for it, and how long one that died in the middle of a change keeps its slot")
 	flags.StringVar(&o.handlers, "handler-namespace", "", "namespace of the handlers' pods, by which a node whose handler died is found; empty: the handlers are no pods")
 	flags.StringVar(&o.secrets, "secrets-namespace", "", "namespace of the Secrets that policies may name; empty: they may name none")
 	flags.BoolVar(&o.answerNMStates, "answer-nmstates", true, "tell NMState objects that nobody installs by them; the operator, which does, turns this off")

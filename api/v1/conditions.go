@@ -103,3 +103,13 @@ const (
 	// ReasonNetworkManagerTooOld: the node is reported and never changed.
 	ReasonNetworkManagerTooOld ConditionReason = "NetworkManagerTooOld"
 )
+
+// FindCondition returns the condition of that type, or nil.
+func FindCondition(conditions []Condition, conditionType ConditionType) *Condition {
+	for i := range conditions {
+		if conditions[i].Type == conditionType {
+			return &conditions[i]
+		}
+	}
+	return nil
+}

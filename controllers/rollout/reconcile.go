@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
@@ -26,10 +27,6 @@ import (
 // bring nothing but other numbers. It makes a rollout over many nodes cost the
 // API server one status a second and not one for each step of each node.
 const statusPause = time.Second
-
-// DefaultGrace is long enough for a node that joins to get its handler, and for one
-// that goes down to boot.
-const DefaultGrace = 10 * time.Minute
 
 // staleRetry is when to plan again after the status was not written since the
 // policy had changed meanwhile.
@@ -66,7 +63,7 @@ type Options struct {
 	Live   client.Reader
 	Events events.EventRecorder
 	Clock  Clock
-	// Grace is how long a node may be without an answer (Input.Grace).
+	// Grace is how long a node may be without an answer (plan.Input.Grace).
 	Grace time.Duration
 	// Handlers is the namespace in which the handlers' pods tell which nodes have one
 	// that runs. Empty: the handlers are no pods, and nobody looks.
@@ -97,10 +94,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.removeOrphans(ctx, in); err != nil {
 		return reconcile.Result{}, err
 	}
-	out := Plan(in)
+	out := plan.Make(in)
 	tell(ctx, out)
 	// Before the writes: once they are there the next plan warns no more.
-	if out.Warning != (Warning{}) {
+	if out.Warning != (plan.Warning{}) {
 		r.events.Eventf(in.Policy, nil, corev1.EventTypeWarning, out.Warning.Reason, "Rollout", "%s", out.Warning.Message)
 	}
 	// An enactment that cannot be written keeps neither the others waiting nor the status.
@@ -125,49 +122,49 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // gather reads the input of a plan. Its Policy is nil when there is nothing to
 // plan: the policy is gone, or going.
-func (r *Reconciler) gather(ctx context.Context, name string) (Input, error) {
+func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error) {
 	policy := &v1.NodeNetworkConfigurationPolicy{}
 	if err := r.client.Get(ctx, client.ObjectKey{Name: name}, policy); err != nil {
-		return Input{}, client.IgnoreNotFound(err)
+		return plan.Input{}, client.IgnoreNotFound(err)
 	}
 	if !policy.DeletionTimestamp.IsZero() {
-		return Input{}, nil
+		return plan.Input{}, nil
 	}
 	// Nothing below changes what it lists, so nothing needs to be copied.
 	shared := client.UnsafeDisableDeepCopy
 	enactments := &v1.NodeNetworkConfigurationEnactmentList{}
 	if err := r.client.List(ctx, enactments, r.ofPolicy(name), shared); err != nil {
-		return Input{}, fmt.Errorf("listing the enactments of policy %s: %w", name, err)
+		return plan.Input{}, fmt.Errorf("listing the enactments of policy %s: %w", name, err)
 	}
 	nodes := &corev1.NodeList{}
 	if err := r.client.List(ctx, nodes, shared); err != nil {
-		return Input{}, fmt.Errorf("listing the nodes: %w", err)
+		return plan.Input{}, fmt.Errorf("listing the nodes: %w", err)
 	}
 	believed := slices.DeleteFunc(enactments.Items, func(e v1.NodeNetworkConfigurationEnactment) bool {
-		if ofItsNode(&e) {
+		if plan.OfItsNode(&e) {
 			return false
 		}
 		log.FromContext(ctx).Info("Enactment is ignored: its label is that of another node than its owner", "enactment", e.Name)
 		return true
 	})
-	in := Input{Policy: policy, Enactments: believed, Grace: r.grace, Now: metav1.NewTime(r.clock.Now())}
+	in := plan.Input{Policy: policy, Enactments: believed, Grace: r.grace, Now: metav1.NewTime(r.clock.Now())}
 	in.Unsure = r.unsure.nodes(policy.UID, r.clock.Now())
 	reported, err := r.reported(ctx, &in)
 	if err != nil {
-		return Input{}, err
+		return plan.Input{}, err
 	}
 	silent, err := r.silentNodes(ctx, nodes.Items)
 	if err != nil {
-		return Input{}, err
+		return plan.Input{}, err
 	}
-	in.addNodes(nodes.Items, reported, r.gaps.observe(nodes.Items, r.clock.Running()), silent)
+	addNodes(&in, nodes.Items, reported, r.gaps.observe(nodes.Items, r.clock.Running()), silent)
 	return in, r.findTaken(ctx, &in, nodes.Items)
 }
 
 // findTaken finds the nodes that cannot have an enactment, since each name that it may
 // have is that of another node's or policy's.
-func (r *Reconciler) findTaken(ctx context.Context, in *Input, nodes []corev1.Node) error {
-	enacted := in.byNode()
+func (r *Reconciler) findTaken(ctx context.Context, in *plan.Input, nodes []corev1.Node) error {
+	enacted := in.ByNode()
 	uid := make(map[string]types.UID, len(nodes))
 	for i := range nodes {
 		uid[nodes[i].Name] = nodes[i].UID
@@ -198,7 +195,7 @@ func (r *Reconciler) findTaken(ctx context.Context, in *Input, nodes []corev1.No
 
 // reported are the nodes with a NodeNetworkState. Of these only the metadata is read,
 // which is all that the cache has.
-func (r *Reconciler) reported(ctx context.Context, in *Input) (map[string]bool, error) {
+func (r *Reconciler) reported(ctx context.Context, in *plan.Input) (map[string]bool, error) {
 	states := &metav1.PartialObjectMetadataList{}
 	states.SetGroupVersionKind(v1.GroupVersion.WithKind("NodeNetworkStateList"))
 	if err := r.client.List(ctx, states, client.UnsafeDisableDeepCopy); err != nil {
@@ -215,8 +212,8 @@ func (r *Reconciler) reported(ctx context.Context, in *Input) (map[string]bool, 
 	return reported, nil
 }
 
-func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool, notReadyFor map[string]time.Duration, silent map[string]*Silence) {
-	enacted := in.byNode()
+func addNodes(in *plan.Input, nodes []corev1.Node, reported map[string]bool, notReadyFor map[string]time.Duration, silent map[string]*plan.Silence) {
+	enacted := in.ByNode()
 	for i := range nodes {
 		node := &nodes[i]
 		matches, err := desired.Selects(in.Policy, node)
@@ -224,7 +221,7 @@ func (in *Input) addNodes(nodes []corev1.Node, reported map[string]bool, notRead
 			in.Refused = err.Error()
 		}
 		if matches || enacted[node.Name] != nil {
-			in.Nodes = append(in.Nodes, Node{
+			in.Nodes = append(in.Nodes, plan.Node{
 				Name: node.Name, Ready: isReady(node), Matches: matches, Since: readySince(node),
 				NotReadyFor: notReadyFor[node.Name], Silent: silent[node.Name], Created: node.CreationTimestamp.Time, Unreported: !reported[node.Name],
 			})
@@ -251,7 +248,7 @@ func readySince(node *corev1.Node) time.Time {
 	return time.Time{}
 }
 
-func tell(ctx context.Context, out Output) {
+func tell(ctx context.Context, out plan.Output) {
 	log := log.FromContext(ctx)
 	if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) > 0 {
 		log.Info("Rollout goes on", "generation", out.Generation,
@@ -268,11 +265,11 @@ const mostUnwritten = 5
 
 // writeSpecs tells the nodes. What it could not write is planned again, with
 // what it could.
-func (r *Reconciler) writeSpecs(ctx context.Context, in Input, out Output) error {
+func (r *Reconciler) writeSpecs(ctx context.Context, in plan.Input, out plan.Output) error {
 	if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) == 0 {
 		return nil
 	}
-	enactments := in.byNode()
+	enactments := in.ByNode()
 	steps := []struct {
 		nodes             []string
 		approved, aborted func(before int64) int64
@@ -364,7 +361,7 @@ func mergePatch(object client.Object, field string, value any) (client.Patch, er
 
 // statusWait is how long the status should wait: only numbers moved, and the
 // last write is not long ago. The last heartbeat is that write's time.
-func (r *Reconciler) statusWait(in Input, out Output) time.Duration {
+func (r *Reconciler) statusWait(in plan.Input, out plan.Output) time.Duration {
 	conditions := in.Policy.Status.Conditions
 	if !out.StatusChanged || out.StatusUrgent || len(conditions) == 0 {
 		return 0
@@ -376,7 +373,7 @@ func (r *Reconciler) statusWait(in Input, out Output) time.Duration {
 	return statusPause - since
 }
 
-func (r *Reconciler) writeStatus(ctx context.Context, in Input, out Output) error {
+func (r *Reconciler) writeStatus(ctx context.Context, in plan.Input, out plan.Output) error {
 	if !out.StatusChanged {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 )
 
 // caughtUp remembers the policies whose enactments the cache has shown as new as
@@ -41,7 +42,7 @@ func (c *caughtUp) add(policy types.UID) {
 
 // fresh tells whether the input is as new as what the API server itself has, by
 // one list the first time that a policy is planned.
-func (r *Reconciler) fresh(ctx context.Context, in Input) (bool, error) {
+func (r *Reconciler) fresh(ctx context.Context, in plan.Input) (bool, error) {
 	if r.seen.has(in.Policy.UID) {
 		return true, nil
 	}
@@ -54,7 +55,7 @@ func (r *Reconciler) fresh(ctx context.Context, in Input) (bool, error) {
 		cached[in.Enactments[i].Name] = in.Enactments[i].ResourceVersion
 	}
 	for i := range live.Items {
-		if !ofItsNode(&live.Items[i]) {
+		if !plan.OfItsNode(&live.Items[i]) {
 			continue
 		}
 		version, there := cached[live.Items[i].Name]
@@ -72,8 +73,8 @@ func (r *Reconciler) fresh(ctx context.Context, in Input) (bool, error) {
 // newest reads the policy live where an enactment tells of a newer generation:
 // either the cache is late, or the node says what is not so, which is told and
 // keeps nobody else waiting.
-func (r *Reconciler) newest(ctx context.Context, in Input) (bool, error) {
-	ahead := newerThanPolicy(in)
+func (r *Reconciler) newest(ctx context.Context, in plan.Input) (bool, error) {
+	ahead := plan.NewerThanPolicy(in)
 	if ahead == "" {
 		return false, nil
 	}

@@ -99,7 +99,7 @@ func countPolicies(ctx context.Context, reader client.Reader, found counts) erro
 	} {
 		found[[2]string{string(conditionType)}] = 0
 		for i := range policies.Items {
-			condition := find(policies.Items[i].Status.Conditions, conditionType)
+			condition := v1.FindCondition(policies.Items[i].Status.Conditions, conditionType)
 			if condition != nil && condition.Status == metav1.ConditionTrue {
 				found[[2]string{string(conditionType)}]++
 			}
@@ -116,7 +116,7 @@ func countPaused(ctx context.Context, reader client.Reader, found counts) error 
 	found[[2]string{}] = 0
 	for i := range policies.Items {
 		conditions := policies.Items[i].Status.Conditions
-		waits, progresses := find(conditions, v1.Reconciling), find(conditions, v1.PolicyProgressing)
+		waits, progresses := v1.FindCondition(conditions, v1.Reconciling), v1.FindCondition(conditions, v1.PolicyProgressing)
 		if waits != nil && waits.Reason == v1.ReasonPaused && progresses != nil && progresses.Status == metav1.ConditionTrue {
 			found[[2]string{}]++
 		}

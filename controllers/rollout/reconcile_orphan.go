@@ -10,12 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 )
 
 // removeOrphans deletes the enactments of nodes that are gone. The garbage
 // collector leaves them: they are owned by the policy as well. A node that only
 // our cache does not know yet is asked for at the API server.
-func (r *Reconciler) removeOrphans(ctx context.Context, in Input) error {
+func (r *Reconciler) removeOrphans(ctx context.Context, in plan.Input) error {
 	known := make(map[string]bool, len(in.Nodes))
 	for _, node := range in.Nodes {
 		known[node.Name] = true

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
 
@@ -152,7 +153,7 @@ type silence struct {
 // observe takes in all handlers' pods as they are now, and tells of the nodes on which
 // none is Ready. Where there is not one pod the handlers run in another way, and nothing
 // is known of them.
-func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.Duration) map[string]*Silence {
+func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.Duration) map[string]*plan.Silence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(pods) == 0 {
@@ -167,7 +168,7 @@ func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.
 			of[node] = pod
 		}
 	}
-	since, told := map[string]silence{}, map[string]*Silence{}
+	since, told := map[string]silence{}, map[string]*plan.Silence{}
 	for i := range nodes {
 		node := nodes[i].Name
 		pod := of[node]
@@ -188,14 +189,14 @@ func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.
 		if before && !wasReady && !cameBack {
 			now.began = seen.began
 		}
-		since[node], told[node] = now, &Silence{For: running - now.began, Cause: cause}
+		since[node], told[node] = now, &plan.Silence{For: running - now.began, Cause: cause}
 	}
 	s.since = since
 	return told
 }
 
 // silentNodes are those on which no handler runs.
-func (r *Reconciler) silentNodes(ctx context.Context, nodes []corev1.Node) (map[string]*Silence, error) {
+func (r *Reconciler) silentNodes(ctx context.Context, nodes []corev1.Node) (map[string]*plan.Silence, error) {
 	if r.handlers == "" {
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 )
 
 // handlerPod of a node, as its kubelet tells of it.
@@ -42,7 +43,7 @@ func TestAHandlerIsSilentForAsLongAsThisProcessSawIt(t *testing.T) {
 	type look struct {
 		at   time.Duration
 		pods []corev1.Pod
-		want *Silence
+		want *plan.Silence
 		node corev1.ConditionStatus
 	}
 	for sentence, looks := range map[string][]look{
@@ -51,39 +52,39 @@ func TestAHandlerIsSilentForAsLongAsThisProcessSawIt(t *testing.T) {
 			{0, nil, nil, yes}, {time.Hour, nil, nil, yes},
 		},
 		"a handler that ends again and again is, with the reason that the kubelet gives": {
-			{time.Hour, []corev1.Pod{crashing, other}, &Silence{0, "pod a is not Ready (CrashLoopBackOff)"}, yes},
-			{time.Hour + time.Minute, []corev1.Pod{crashing, other}, &Silence{time.Minute, "pod a is not Ready (CrashLoopBackOff)"}, yes},
+			{time.Hour, []corev1.Pod{crashing, other}, &plan.Silence{For: 0, Cause: "pod a is not Ready (CrashLoopBackOff)"}, yes},
+			{time.Hour + time.Minute, []corev1.Pod{crashing, other}, &plan.Silence{For: time.Minute, Cause: "pod a is not Ready (CrashLoopBackOff)"}, yes},
 		},
 		"a node without a pod is, where other nodes have one": {
-			{0, []corev1.Pod{other}, &Silence{0, "it has no pod of the handler"}, yes},
-			{time.Minute, []corev1.Pod{other}, &Silence{time.Minute, "it has no pod of the handler"}, yes},
+			{0, []corev1.Pod{other}, &plan.Silence{For: 0, Cause: "it has no pod of the handler"}, yes},
+			{time.Minute, []corev1.Pod{other}, &plan.Silence{For: time.Minute, Cause: "it has no pod of the handler"}, yes},
 		},
 		"another pod that does not run either changes nothing": {
-			{0, []corev1.Pod{evicted, other}, &Silence{0, "pod a is not Ready (Evicted)"}, yes},
-			{time.Minute, []corev1.Pod{other}, &Silence{time.Minute, "it has no pod of the handler"}, yes},
-			{2 * time.Minute, []corev1.Pod{unscheduled, other}, &Silence{2 * time.Minute, "pod b is not Ready"}, yes},
+			{0, []corev1.Pod{evicted, other}, &plan.Silence{For: 0, Cause: "pod a is not Ready (Evicted)"}, yes},
+			{time.Minute, []corev1.Pod{other}, &plan.Silence{For: time.Minute, Cause: "it has no pod of the handler"}, yes},
+			{2 * time.Minute, []corev1.Pod{unscheduled, other}, &plan.Silence{For: 2 * time.Minute, Cause: "pod b is not Ready"}, yes},
 		},
 		"of two pods in an update the one that runs counts": {
 			{0, []corev1.Pod{crashing, handlerPod("b", "node1", yes, then), other}, nil, yes},
 		},
 		"one that ran in between begins again": {
-			{0, []corev1.Pod{handlerPod("a", "node1", no, then), other}, &Silence{0, "pod a is not Ready"}, yes},
+			{0, []corev1.Pod{handlerPod("a", "node1", no, then), other}, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
 			{time.Minute, []corev1.Pod{handlerPod("a", "node1", yes, then.Add(time.Second)), other}, nil, yes},
-			{2 * time.Minute, []corev1.Pod{handlerPod("a", "node1", no, then.Add(2*time.Second)), other}, &Silence{0, "pod a is not Ready"}, yes},
+			{2 * time.Minute, []corev1.Pod{handlerPod("a", "node1", no, then.Add(2*time.Second)), other}, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
 		},
 		"one that ran in between, unseen, begins again": {
-			{0, []corev1.Pod{handlerPod("a", "node1", no, then), other}, &Silence{0, "pod a is not Ready"}, yes},
-			{time.Minute, []corev1.Pod{handlerPod("a", "node1", no, then.Add(30*time.Second)), other}, &Silence{0, "pod a is not Ready"}, yes},
+			{0, []corev1.Pod{handlerPod("a", "node1", no, then), other}, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
+			{time.Minute, []corev1.Pod{handlerPod("a", "node1", no, then.Add(30*time.Second)), other}, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
 		},
 		"a machine that comes back has yet to start its handler": {
-			{0, dead, &Silence{0, "pod a is not Ready"}, no},
-			{time.Minute, dead, &Silence{time.Minute, "pod a is not Ready"}, no},
-			{2 * time.Minute, dead, &Silence{0, "pod a is not Ready"}, yes},
-			{3 * time.Minute, dead, &Silence{time.Minute, "pod a is not Ready"}, yes},
+			{0, dead, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, no},
+			{time.Minute, dead, &plan.Silence{For: time.Minute, Cause: "pod a is not Ready"}, no},
+			{2 * time.Minute, dead, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
+			{3 * time.Minute, dead, &plan.Silence{For: time.Minute, Cause: "pod a is not Ready"}, yes},
 		},
 		"a machine that goes after its handler changes nothing": {
-			{0, dead, &Silence{0, "pod a is not Ready"}, yes},
-			{time.Minute, dead, &Silence{time.Minute, "pod a is not Ready"}, no},
+			{0, dead, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
+			{time.Minute, dead, &plan.Silence{For: time.Minute, Cause: "pod a is not Ready"}, no},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -131,8 +132,8 @@ func TestAHandlerThatDiedStopsNobody(t *testing.T) {
 	}
 	set(died)
 	s.clock.Step(time.Minute)
-	s.expect(nil, DefaultGrace)
-	s.clock.Step(DefaultGrace)
+	s.expect(nil, plan.DefaultGrace)
+	s.clock.Step(plan.DefaultGrace)
 	s.expect([]string{`b.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
 	policy := &v1.NodeNetworkConfigurationPolicy{}
 	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {

@@ -22,7 +22,51 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 )
+
+// noon is when nodes of these tests became what they are.
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// generation is the policy's.
+const generation = 3
+
+// on is a node, which is Ready, and its enactment of policy p.
+type on struct {
+	name string
+	// unreported: no handler has spoken there.
+	unreported        bool
+	approved, aborted int64
+	// reported is status.policyGeneration; shows is the condition that is True.
+	reported int64
+	shows    v1.ConditionType
+	// hash is what the reported generation comes to on the node, approvedHash what is
+	// granted of it, and has is what is committed.
+	hash, approvedHash string
+	has                *v1.CommittedPolicy
+}
+
+func (o on) enactment() *v1.NodeNetworkConfigurationEnactment {
+	e := &v1.NodeNetworkConfigurationEnactment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: o.name + ".p", Labels: map[string]string{v1.EnactmentPolicyLabel: "p", v1.EnactmentNodeLabel: o.name},
+		},
+		Spec:   v1.NodeNetworkConfigurationEnactmentSpec{ApprovedGeneration: o.approved, AbortedGeneration: o.aborted, ApprovedHash: o.approvedHash},
+		Status: v1.NodeNetworkConfigurationEnactmentStatus{PolicyGeneration: o.reported, Hash: o.hash, Committed: o.has},
+	}
+	if o.shows != "" {
+		e.Status.Conditions = []v1.Condition{{Type: o.shows, Status: metav1.ConditionTrue}}
+	}
+	return e
+}
+
+// configured has the generation since noon.
+func configured(name string) on {
+	return on{
+		name: name, approved: generation, reported: generation, shows: v1.EnactmentAvailable, hash: "new",
+		has: &v1.CommittedPolicy{Generation: generation, Hash: "new", Since: metav1.NewTime(noon)},
+	}
+}
 
 // stage is a Reconciler with what it reads and a list of what it wrote.
 type stage struct {
@@ -45,20 +89,20 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 		t.Fatal(err)
 	}
 	s := &stage{T: t, clock: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
-	in := inputOf(intstr.FromInt32(limit), nodes)
-	in.Policy.UID = ""
-	objects := []client.Object{in.Policy}
-	for i := range in.Enactments {
-		objects = append(objects, &in.Enactments[i])
-	}
-	for _, node := range in.Nodes {
-		if !node.Unreported {
-			objects = append(objects, &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node.Name}})
-		}
-		objects = append(objects, &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: node.Name},
+	objects := []client.Object{&v1.NodeNetworkConfigurationPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", Generation: generation},
+		Spec: v1.NodeNetworkConfigurationPolicySpec{
+			MaxUnavailable: new(intstr.FromInt32(limit)), DesiredState: v1.NewState([]byte(`{"hostname":{"config":"a"}}`)),
+		},
+	}}
+	for _, node := range nodes {
+		objects = append(objects, node.enactment(), &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: node.name},
 			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		})
+		if !node.unreported {
+			objects = append(objects, &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: node.name}})
+		}
 	}
 	s.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1.NodeNetworkConfigurationPolicy{}, &v1.NodeNetworkConfigurationEnactment{}).
@@ -85,7 +129,7 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 // restart the process. It looks at pods of handlers in the namespace, if there is one.
 func (s *stage) restart(handlers string) {
 	s.reconciler = New(Options{
-		Client: s.api, Live: s.api, Events: events.NewFakeRecorder(10), Clock: NewClock(s.clock), Grace: DefaultGrace, Handlers: handlers,
+		Client: s.api, Live: s.api, Events: events.NewFakeRecorder(10), Clock: NewClock(s.clock), Grace: plan.DefaultGrace, Handlers: handlers,
 	})
 }
 
@@ -189,15 +233,16 @@ func TestAStatusNeverHitsAPolicyThatWasMadeAgain(t *testing.T) {
 	if err := s.api.Update(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	err := s.reconciler.writeStatus(t.Context(), Input{Policy: stale}, Output{StatusChanged: true, Status: v1.NodeNetworkConfigurationPolicyStatus{ObservedGeneration: 9}})
+	err := s.reconciler.writeStatus(t.Context(), plan.Input{Policy: stale}, plan.Output{StatusChanged: true, Status: v1.NodeNetworkConfigurationPolicyStatus{ObservedGeneration: 9}})
 	if !apierrors.IsConflict(err) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 }
 
 func TestAGrantOfARenderingIsWrittenAndTakenBack(t *testing.T) {
-	unchanged, stale := waitsWith("a", "old"), waitsWith("b", "new")
-	stale.approvedHash = "long ago"
+	older := &v1.CommittedPolicy{Generation: generation - 1, Hash: "old"}
+	unchanged := on{name: "a", approved: generation - 1, reported: generation, shows: v1.EnactmentPending, hash: "old", has: older}
+	stale := on{name: "b", approved: generation - 1, reported: generation, shows: v1.EnactmentPending, hash: "new", approvedHash: "long ago", has: older}
 	s := newStage(t, 1, unchanged, stale)
 	s.expect([]string{
 		`a.p {"spec":{"approvedGeneration":3,"approvedHash":"old"}}`, `b.p {"spec":{"approvedGeneration":3,"approvedHash":null}}`, "p status",
@@ -206,8 +251,8 @@ func TestAGrantOfARenderingIsWrittenAndTakenBack(t *testing.T) {
 }
 
 func TestASoakingNodeIsLookedAtAgain(t *testing.T) {
-	s := newStage(t, 1, configured("a", 0), on{name: "b"})
-	s.clock.SetTime(noon.Time)
+	s := newStage(t, 1, configured("a"), on{name: "b"})
+	s.clock.SetTime(noon)
 	policy := &v1.NodeNetworkConfigurationPolicy{}
 	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
 		t.Fatal(err)
@@ -222,7 +267,7 @@ func TestASoakingNodeIsLookedAtAgain(t *testing.T) {
 }
 
 func TestTheCacheKeepsWhatAPlanReads(t *testing.T) {
-	e := configured("a", 0).enactment()
+	e := configured("a").enactment()
 	e.Status.Plan = &v1.EnactmentPlan{Hash: "x", Disruption: v1.DisruptionReapply, Changes: []string{"a"}}
 	e.Status.DesiredState = v1.NewState([]byte(`{}`))
 	want := e.DeepCopy()
@@ -232,7 +277,7 @@ func TestTheCacheKeepsWhatAPlanReads(t *testing.T) {
 		if _, is := kind.(*v1.NodeNetworkConfigurationEnactment); !is {
 			continue
 		}
-		got, err := options.Transform(&e)
+		got, err := options.Transform(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,9 +364,9 @@ func TestOnlyChangesThatAPlanDependsOnCauseOne(t *testing.T) {
 		return n
 	}
 	enactment := func(change func(*v1.NodeNetworkConfigurationEnactment)) *v1.NodeNetworkConfigurationEnactment {
-		e := on{name: "n", approved: 1, reported: 1, shows: showing(v1.EnactmentProgressing)}.enactment()
-		change(&e)
-		return &e
+		e := on{name: "n", approved: 1, reported: 1, shows: v1.EnactmentProgressing}.enactment()
+		change(e)
+		return e
 	}
 	unchangedNode, unchanged := node(func(*corev1.Node) {}), enactment(func(*v1.NodeNetworkConfigurationEnactment) {})
 	tests := map[string]struct {
@@ -334,43 +379,11 @@ func TestOnlyChangesThatAPlanDependsOnCauseOne(t *testing.T) {
 		"a node's label does":     {unchangedNode, node(func(n *corev1.Node) { n.Labels["a"] = "c" }), true},
 		"a node's taint does":     {unchangedNode, node(func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "x"}} }), true},
 		"a node's readiness does": {unchangedNode, node(func(n *corev1.Node) { n.Status.Conditions[0].Status = "Unknown" }), true},
-		"an enactment's message does not": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+		"what a plan does not read of an enactment does not": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
 			e.Status.Conditions[0].Message = "still"
 		}), false},
-		"the cause of a failure does":        {new(failsOn("a", "a probe was lost", nil)), new(failsOn("a", "policy p conflicts with policy q", nil)), true},
-		"the number of the attempt does not": {new(failsOn("a", "a probe was lost Retrying 1/5", nil)), new(failsOn("a", "a probe was lost Retrying 2/5", nil)), false},
-		"an enactment's condition does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
+		"what a plan reads of an enactment does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
 			e.Status.Conditions[0].Type = v1.EnactmentAvailable
-		}), true},
-		"an enactment's generation does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-			e.Status.PolicyGeneration = 2
-		}), true},
-		"how a generation comes out on the node does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-			e.Status.Hash = "new"
-		}), true},
-		"what the node has committed does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-			e.Status.Committed = &v1.CommittedPolicy{Generation: 1}
-		}), true},
-		"the state of what it has committed does not": {
-			enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-				e.Status.Committed = &v1.CommittedPolicy{Generation: 1}
-			}), enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-				e.Status.Committed = &v1.CommittedPolicy{Generation: 1, Priority: 1}
-			}), false,
-		},
-		"that somebody manages its node again does": {
-			enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-				e.Status.Conditions = on{setAside: true}.enactment().Status.Conditions
-			}), enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-				e.Status.Conditions = on{setAside: true}.enactment().Status.Conditions
-				e.Status.Conditions[0].Message = "Waiting for progressing nodes to finish"
-			}), true,
-		},
-		"an enactment's plan does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-			e.Status.Plan = &v1.EnactmentPlan{Hash: "x"}
-		}), true},
-		"an enactment's spec does": {unchanged, enactment(func(e *v1.NodeNetworkConfigurationEnactment) {
-			e.Spec.ApprovedGeneration = 0
 		}), true},
 	}
 	for sentence, test := range tests {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 	"github.com/nmstate/kubernetes-nmstate/handler/watch"
 )
@@ -62,7 +63,7 @@ func Cached() map[client.Object]cache.ByObject {
 		&v1.NodeNetworkConfigurationEnactment{}: {Transform: func(object any) (any, error) {
 			if e, ok := object.(*v1.NodeNetworkConfigurationEnactment); ok {
 				e.ManagedFields = nil
-				e.Status = readOnly(e.Status)
+				e.Status = keptOfStatus(e.Status)
 			}
 			return object, nil
 		}},
@@ -82,25 +83,12 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// readOnly is what a plan reads of an enactment's status.
-func readOnly(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkConfigurationEnactmentStatus {
-	kept := v1.NodeNetworkConfigurationEnactmentStatus{
-		PolicyGeneration: status.PolicyGeneration, Hash: status.Hash, Conditions: status.Conditions,
-		Features:   status.Features,   // For the metrics.
-		SecretsKey: status.SecretsKey, // For controllers/secrets, with the same cache.
-	}
-	if c := status.Committed; c != nil {
-		kept.Committed = &v1.CommittedPolicy{Generation: c.Generation, Hash: c.Hash, Since: c.Since}
-	}
-	if retry := status.Retry; retry != nil {
-		kept.Retry = &v1.EnactmentRetry{After: retry.After}
-	}
-	if len(status.MatchedInterfaces) > 0 {
-		kept.MatchedInterfaces = []string{status.MatchedInterfaces[0]} // That there are any.
-	}
-	if p := status.Plan; p != nil {
-		kept.Plan = &v1.EnactmentPlan{Hash: p.Hash, Disruption: p.Disruption}
-	}
+// keptOfStatus is what a plan reads of an enactment's status, and what else is read from
+// the same cache.
+func keptOfStatus(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkConfigurationEnactmentStatus {
+	kept := plan.Reads(status)
+	kept.Features = status.Features     // For the metrics.
+	kept.SecretsKey = status.SecretsKey // For controllers/secrets.
 	return kept
 }
 
@@ -185,39 +173,8 @@ func enactmentChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, okBefore := e.ObjectOld.(*v1.NodeNetworkConfigurationEnactment)
 		after, okAfter := e.ObjectNew.(*v1.NodeNetworkConfigurationEnactment)
-		if !okBefore || !okAfter || before.UID != after.UID || !sameSpec(before.Spec, after.Spec) ||
-			before.Status.PolicyGeneration != after.Status.PolicyGeneration || before.Status.Hash != after.Status.Hash ||
-			desired.SetAside(before) != desired.SetAside(after) || desired.CauseOf(before) != desired.CauseOf(after) {
-			return true
-		}
-		then, now := readOnly(before.Status), readOnly(after.Status)
-		if !equality.Semantic.DeepEqual(then.Committed, now.Committed) || !equality.Semantic.DeepEqual(then.Plan, now.Plan) ||
-			(then.MatchedInterfaces == nil) != (now.MatchedInterfaces == nil) || (nextTry(then) == nil) != (nextTry(now) == nil) {
-			return true
-		}
-		for _, conditionType := range []v1.ConditionType{
-			v1.EnactmentAvailable, v1.EnactmentFailing, v1.EnactmentProgressing, v1.EnactmentAborted, v1.Planned,
-		} {
-			if isTrue(before, conditionType) != isTrue(after, conditionType) {
-				return true
-			}
-		}
-		return false
+		return !okBefore || !okAfter || !plan.ReadsAlike(before, after)
 	}}
-}
-
-// nextTry is when the node tries again by itself, nil for never.
-func nextTry(status v1.NodeNetworkConfigurationEnactmentStatus) *metav1.Time {
-	if status.Retry == nil {
-		return nil
-	}
-	return status.Retry.After
-}
-
-// sameSpec compares what a plan writes. The node's Secrets are no part of it.
-func sameSpec(a, b v1.NodeNetworkConfigurationEnactmentSpec) bool {
-	a.Secrets, b.Secrets = nil, nil
-	return equality.Semantic.DeepEqual(a, b)
 }
 
 // nodeChanges lets through what selects a node, and whether it is Ready. The

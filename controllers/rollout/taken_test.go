@@ -36,8 +36,8 @@ func TestAnEnactmentWhoseNameIsTaken(t *testing.T) {
 			if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
 				t.Fatal(err)
 			}
-			degraded := find(policy.Status.Conditions, v1.PolicyDegraded)
-			if policy.Status.Counts.Failing != tt.failing || policy.Status.Message != tt.message || (degraded.Status == yes) != (tt.failing > 0) {
+			degraded := v1.FindCondition(policy.Status.Conditions, v1.PolicyDegraded)
+			if policy.Status.Counts.Failing != tt.failing || policy.Status.Message != tt.message || (degraded.Status == metav1.ConditionTrue) != (tt.failing > 0) {
 				t.Errorf("%d failing, Degraded %s, %q", policy.Status.Counts.Failing, degraded.Status, policy.Status.Message)
 			}
 		})

@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/policy"
@@ -54,7 +55,7 @@ func (b *Bench) startControllers(ctx context.Context) error {
 	}
 	plans := rollout.New(rollout.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("nmstate-controllers"),
-		Clock: rollout.NewClock(clock.RealClock{}), Grace: rollout.DefaultGrace,
+		Clock: rollout.NewClock(clock.RealClock{}), Grace: plan.DefaultGrace,
 	})
 	if err := plans.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("setting up the rollout controller: %w", err)

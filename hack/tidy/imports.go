@@ -80,8 +80,7 @@ var table = []row{
 	},
 	{
 		why:   "a decision is pure: no context, clock, log, lock or I/O",
-		of:    []string{"handler/desired/...", "handler/txn/...", "handler/guard", "handler/state/...", "handler/profiles/...", "controllers/rollout/..."},
-		files: func(name string) bool { return !strings.HasPrefix(name, "reconcile") },
+		of:    []string{"handler/desired/...", "handler/txn/...", "handler/guard", "handler/state/...", "handler/profiles/...", "controllers/rollout/plan/..."},
 		only:  append([]string{"handler/desired/...", "handler/txn/...", "handler/state/..."}, types...),
 		never: impure,
 		pure:  true,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nmstate/kubernetes-nmstate/controllers/cached"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout"
+	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 	"github.com/nmstate/kubernetes-nmstate/handler/policy"
 	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
@@ -85,7 +86,7 @@ func (r *Replica) lead(p *world.Process) {
 	store := connection.Cache(options)
 	events := c.Events.Recorder(p)
 	plans := rollout.New(rollout.Options{
-		Client: cached.New(connection.ConsistentClient(store), connection.Live(), p.Clock()), Live: connection.Live(), Events: events, Clock: p.Clock(), Grace: rollout.DefaultGrace, Handlers: podNamespace,
+		Client: cached.New(connection.ConsistentClient(store), connection.Live(), p.Clock()), Live: connection.Live(), Events: events, Clock: p.Clock(), Grace: plan.DefaultGrace, Handlers: podNamespace,
 	})
 	if err := plans.Index(ctx, store); err != nil {
 		panic(err)

@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"slices"
@@ -82,13 +82,13 @@ func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 // controllers' cache keeps them.
 func decided(t testing.TB, in Input) Output {
 	t.Helper()
-	out := Plan(in)
+	out := Make(in)
 	cached := in
 	cached.Enactments = slices.Clone(in.Enactments)
 	for i := range cached.Enactments {
-		cached.Enactments[i].Status = readOnly(cached.Enactments[i].Status)
+		cached.Enactments[i].Status = Reads(cached.Enactments[i].Status)
 	}
-	if diff := cmp.Diff(out, Plan(cached)); diff != "" {
+	if diff := cmp.Diff(out, Make(cached)); diff != "" {
 		t.Errorf("the cache does not keep what the plan reads (-whole +cached):\n%s", diff)
 	}
 	return out

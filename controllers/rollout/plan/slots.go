@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
-// newerThanPolicy names an enactment that tells of a newer generation than the
+// NewerThanPolicy names an enactment that tells of a newer generation than the
 // policy as it was read, empty if there is none. Either the policy was read late, or
 // the enactment's node says what is not so.
-func newerThanPolicy(in Input) string {
+func NewerThanPolicy(in Input) string {
 	for i := range in.Enactments {
 		enactment := &in.Enactments[i]
 		newest := max(enactment.Spec.ApprovedGeneration, enactment.Spec.AbortedGeneration, enactment.Status.PolicyGeneration)

@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"cmp"
@@ -202,7 +202,7 @@ func (p *planning) setStatus(v verdict) {
 	p.setUnavailable(old)
 	p.out.StatusUrgent = old.ObservedGeneration != p.out.Generation
 	for _, condition := range p.conditions(v) {
-		before := find(old.Conditions, condition.Type)
+		before := v1.FindCondition(old.Conditions, condition.Type)
 		if before == nil || before.Status != condition.Status || before.Reason != condition.Reason {
 			p.out.StatusUrgent = true
 		}
@@ -282,13 +282,4 @@ func shortened(message string) string {
 		cut--
 	}
 	return message[:cut] + mark
-}
-
-func find(conditions []v1.Condition, conditionType v1.ConditionType) *v1.Condition {
-	for i := range conditions {
-		if conditions[i].Type == conditionType {
-			return &conditions[i]
-		}
-	}
-	return nil
 }

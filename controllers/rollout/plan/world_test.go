@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"fmt"
@@ -126,7 +126,7 @@ func (w *world) ready(name string, ready bool) {
 // plan plans and writes what the plan says.
 func (w *world) plan() Output {
 	w.now = w.now.Add(time.Second)
-	out := Plan(w.input())
+	out := Make(w.input())
 	for _, node := range out.Grants {
 		spec := &w.enactments[node].Spec
 		spec.ApprovedGeneration, spec.AbortedGeneration, spec.ApprovedHash = out.Generation, 0, out.Hashes[node]

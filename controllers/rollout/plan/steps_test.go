@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"fmt"
@@ -252,7 +252,7 @@ func TestAConditionThatIsNoLongerTrueGoes(t *testing.T) {
 	in.Policy.Status = decided(t, in).Status
 	in.Enactments[0] = configured("a", 0).enactment()
 	out := decided(t, in)
-	if find(out.Status.Conditions, v1.Reconciling) != nil || !out.StatusUrgent {
+	if v1.FindCondition(out.Status.Conditions, v1.Reconciling) != nil || !out.StatusUrgent {
 		t.Errorf("urgent %v: %q", out.StatusUrgent, render(out.Status))
 	}
 }
@@ -262,7 +262,7 @@ func TestAConditionThatIsNoLongerTrueGoes(t *testing.T) {
 func TestThePlanOfTenTimesTheNodesCostsTenTimesAsMuch(t *testing.T) {
 	cost := func(nodes int) float64 {
 		in := largeInput(nodes, &v1.Rollout{Canary: new(int32(5)), SoakSeconds: 60})
-		return testing.AllocsPerRun(3, func() { Plan(in) })
+		return testing.AllocsPerRun(3, func() { Make(in) })
 	}
 	small, large := cost(500), cost(5000)
 	if large > 11*small {
@@ -303,7 +303,7 @@ func BenchmarkPlan(b *testing.B) {
 			b.Run(fmt.Sprintf("%d nodes, %s", count, name), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if out := Plan(in); len(out.Notes) == 0 {
+					if out := Make(in); len(out.Notes) == 0 {
 						b.Fatal("it decided nothing")
 					}
 				}

@@ -1,3 +1,3 @@
-package rollout
+package plan
 
 import "sigs.k8s.io/controller-runtime/pkg/client"

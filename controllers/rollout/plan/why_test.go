@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"testing"
@@ -128,7 +128,7 @@ func TestAPolicyThatAsksNothingSaysSo(t *testing.T) {
 			if c.desired != "" {
 				in.Policy.Spec.DesiredState = v1.NewState([]byte(c.desired))
 			}
-			if got := find(decided(t, in).Status.Conditions, v1.PolicyAvailable).Message; got != c.want {
+			if got := v1.FindCondition(decided(t, in).Status.Conditions, v1.PolicyAvailable).Message; got != c.want {
 				t.Errorf("it says %q, want %q", got, c.want)
 			}
 		})

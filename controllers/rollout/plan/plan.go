@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"fmt"
@@ -9,6 +9,10 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
+
+// DefaultGrace is long enough for a node that joins to get its handler, and for one
+// that goes down to boot.
+const DefaultGrace = 10 * time.Minute
 
 // Node is what a plan needs to know of a node.
 type Node struct {
@@ -104,15 +108,15 @@ type Output struct {
 	Notes []string
 }
 
-// Plan decides the next step of a policy's rollout. Writing what it returns
+// Make decides the next step of a policy's rollout. Writing what it returns
 // and planning again decides nothing new until something else changes.
 //
 // A policy that was read at an older generation than its enactments tell of is
 // left alone: Output has a note and nothing to write. Where the policy is sure to be
 // the newest, such a node is ignored until it tells of a generation that exists.
-func Plan(in Input) Output {
+func Make(in Input) Output {
 	p := planning{in: in, out: Output{Generation: in.Policy.Generation}}
-	newer := newerThanPolicy(in)
+	newer := NewerThanPolicy(in)
 	if newer != "" && in.Newest {
 		p.note("ignore: %s tells of a newer generation than the policy's, %d, which is its newest", newer, in.Policy.Generation)
 	} else if newer != "" {
@@ -139,7 +143,7 @@ func Plan(in Input) Output {
 	return p.out
 }
 
-// planning is one run of Plan.
+// planning is one run of Make.
 type planning struct {
 	in    Input
 	limit int

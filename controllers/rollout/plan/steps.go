@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"fmt"
@@ -97,7 +97,7 @@ func configuredSince(enactment *v1.NodeNetworkConfigurationEnactment) metav1.Tim
 	if committed := enactment.Status.Committed; committed != nil && !committed.Since.IsZero() {
 		return committed.Since
 	}
-	if is := find(enactment.Status.Conditions, v1.EnactmentAvailable); is != nil {
+	if is := v1.FindCondition(enactment.Status.Conditions, v1.EnactmentAvailable); is != nil {
 		return is.LastTransitionTime
 	}
 	return metav1.Time{}

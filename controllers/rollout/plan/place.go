@@ -1,4 +1,4 @@
-package rollout
+package plan
 
 import (
 	"cmp"
@@ -144,7 +144,7 @@ func isAborted(p place) bool { return p.Matches && p.phase == aborted }
 // placesOf puts nodes and enactments together, in the order of the names. An
 // enactment without a node in the input is of a deleted node: it has no place.
 func placesOf(in Input) []place {
-	enactments := in.byNode()
+	enactments := in.ByNode()
 	places := make([]place, len(in.Nodes))
 	for i, node := range in.Nodes {
 		places[i].Node = node
@@ -160,9 +160,9 @@ func placesOf(in Input) []place {
 	return places
 }
 
-// byNode are the enactments by the node that they are about. Admission leaves no way
+// ByNode are the enactments by the node that they are about. Admission leaves no way
 // to two of one node; if there are two all the same it is always the same one of them.
-func (in Input) byNode() map[string]*v1.NodeNetworkConfigurationEnactment {
+func (in Input) ByNode() map[string]*v1.NodeNetworkConfigurationEnactment {
 	found := make(map[string]*v1.NodeNetworkConfigurationEnactment, len(in.Enactments))
 	for i := range in.Enactments {
 		enactment := &in.Enactments[i]
@@ -173,9 +173,9 @@ func (in Input) byNode() map[string]*v1.NodeNetworkConfigurationEnactment {
 	return found
 }
 
-// ofItsNode: the node that owns the enactment is the one in its label, by which the
+// OfItsNode: the node that owns the enactment is the one in its label, by which the
 // node's handler finds it, so that no node speaks for another.
-func ofItsNode(enactment *v1.NodeNetworkConfigurationEnactment) bool {
+func OfItsNode(enactment *v1.NodeNetworkConfigurationEnactment) bool {
 	label := enactment.Labels[v1.EnactmentNodeLabel]
 	return !slices.ContainsFunc(enactment.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "Node" && desired.NodeLabel(o.Name) != label
