@@ -46,6 +46,10 @@ func Permanent(before Snapshot, trial *Trial, now Snapshot, change Change) []Act
 		for _, at := range slices.Sorted(maps.Keys(trial.Held)) {
 			actions = append(actions, Action{Verb: Write, Path: at, File: trial.Held[at]})
 		}
+		// A way back that ended before it was noted had it forgotten.
+		if _, held := trial.Held[DNSFile]; held {
+			actions = append(actions, Action{Verb: ReloadDNS})
+		}
 	}
 	if change.Hostname != "" && change.Hostname != now.Hostname {
 		actions = append(actions, Action{Verb: SetHostname, Name: change.Hostname})

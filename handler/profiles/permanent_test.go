@@ -75,7 +75,7 @@ func TestPermanent(t *testing.T) {
 			want: saved("sync", "eth0")},
 		"held global DNS is written for the next boot": {
 			held: Files{DNSFile: {Mode: 0o600, Content: []byte("new")}},
-			want: []string{"write " + DNSFile, "sync"}},
+			want: []string{"write " + DNSFile, "reload-dns", "sync"}},
 		"the next boot's hostname is set": {
 			change: Change{Hostname: "node-9"}, want: []string{`set-hostname to "node-9"`, "sync"}},
 	} {

@@ -362,8 +362,12 @@ func (d *plan) portType(p *profile) string {
 
 func (r Route) same(other Route) bool { return r.is(other) && same(r.Said, other.Said) }
 
-// holds tells whether the kernel is as the profile says.
+// holds tells whether the kernel is as the profile says, and NetworkManager has the profile
+// active: nmstate activates what a state names and no device has.
 func (h *Host) holds(p *profile) bool {
+	if a := h.activations[p.key()]; a != nil && a.stays {
+		return false
+	}
 	l := h.kernel.link(p.name, p.userspace())
 	if l == nil || !samePointer(l.Said, p.said) || h.isUp(l) != p.up() || l.Controller != p.within() {
 		return false
