@@ -133,9 +133,18 @@ func (h *Host) Unsynced() []string {
 }
 
 // Unsaved are the paths of what NetworkManager has and the next boot would not
-// find: profiles in /run, and global DNS; for oracles.
+// find: profiles in /run, or in memory alone since somebody removed their file and did not
+// have that read, where it would write them; and global DNS; for oracles.
 func (h *Host) Unsaved() []string {
 	found := slices.Sorted(maps.Keys(h.files.run))
+	if h.nm.running {
+		at := h.storage()
+		for _, p := range h.settings.all() {
+			if !p.bare && at[p.uuid] == (stored{}) {
+				found = append(found, unused(profiles.RunDir, p, h.files.run))
+			}
+		}
+	}
 	if h.nm.running && !same(h.settings.dns, h.readDNS()) {
 		found = append(found, profiles.DNSFile)
 	}

@@ -54,7 +54,7 @@ func (h *Host) restoreProfiles(c *trial) settings {
 		case is == nil && slices.Contains(c.settings.down, was):
 			s = s.forgotten(was.uuid)
 		case is == was && (at[was.uuid].run == "") == (had.run == ""):
-		case had.run != "":
+		case had.run != "", had == (stored{}): // With no file: it was removed, and NetworkManager has not read that; to it the profile is in RunDir.
 			h.shadow(was)
 		case h.diskFails():
 			h.forget(at[was.uuid].run)

@@ -133,7 +133,8 @@ func (exact) Observe(f *Facts, e Event) error {
 		}
 	}
 	for _, at := range sortedKeys(disk.Now) {
-		if _, had := disk.Armed[at]; !had {
+		// What NetworkManager had in memory alone it may write where the next boot does not read it.
+		if _, had := disk.Armed[at]; !had && !(path.Dir(at) == profiles.RunDir && slices.Contains(disk.ArmedUnsaved, at)) {
 			return fmt.Errorf("it was taken back, and %s is there, which was not", at)
 		}
 	}
@@ -170,7 +171,7 @@ func (permanent) Observe(f *Facts, e Event) error {
 			}
 			// What a way back that was told as incomplete has left is not this trial's.
 			held := entry.Trial != nil && len(entry.Trial.Held) > 0
-			return at == profiles.DNSFile && !held && slices.Contains(disk.ArmedUnsaved, at)
+			return (at != profiles.DNSFile || !held) && slices.Contains(disk.ArmedUnsaved, at)
 		})
 		switch {
 		case len(unsaved) > 0:
