@@ -21,6 +21,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 )
 
 // statusPause is the least time between two writes of a policy's status that
@@ -383,8 +384,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, in plan.Input, out plan.Ou
 	// a policy that no node matches, the plans of one that is applied now. With the
 	// revision, since nobody looks at the UID in the patch of a status: it would
 	// hit a policy that was deleted and made again.
-	patch := client.MergeFromWithOptions(in.Policy, client.MergeFromWithOptimisticLock{})
-	if err := r.client.Status().Patch(ctx, next, patch); err != nil && !apierrors.IsNotFound(err) {
+	if err := r.client.Status().Patch(ctx, next, patch.Since{Read: in.Policy}); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("writing the status of policy %s: %w", in.Policy.Name, err)
 	}
 	return nil

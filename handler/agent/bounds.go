@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -51,7 +51,7 @@ func (a *Agent) Whole() (state.State, bool) {
 func (a *Agent) patch(ctx context.Context, base *v1.NodeNetworkState, status v1.NodeNetworkStateStatus) error {
 	written := base.DeepCopy()
 	written.Status = *status.DeepCopy()
-	if err := a.Client.Status().Patch(ctx, written, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := a.Client.Status().Patch(ctx, written, patch.Since{Read: base}); err != nil {
 		return err
 	}
 	a.written = written

@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -102,7 +103,7 @@ func (a *Agent) tellSetAside(ctx context.Context, nns *v1.NodeNetworkState) erro
 	if sameStatus(base.Status, written.Status) {
 		return nil
 	}
-	if err := a.Client.Status().Patch(ctx, written, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := a.Client.Status().Patch(ctx, written, patch.Since{Read: base}); err != nil {
 		return fmt.Errorf("reporting that node %s is not managed: %w", a.Node, err)
 	}
 	a.written = written

@@ -8,11 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -92,8 +92,7 @@ func (a *Agent) write(ctx context.Context, what *v1.Transaction, ours *v1.NodeNe
 	}
 	written := base.DeepCopy()
 	written.Status.Transaction = what
-	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
-	if err := a.Client.Status().Patch(ctx, written, patch); err != nil {
+	if err := a.Client.Status().Patch(ctx, written, patch.Since{Read: base}); err != nil {
 		return nil, err
 	}
 	return written, nil

