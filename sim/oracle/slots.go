@@ -101,7 +101,7 @@ func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 // change that was taken back (design §2, rule 10).
 func (f *Facts) isOver(node string) bool {
 	t := f.Node(node).Trial
-	return t != nil && (t.Ended == RolledBack || t.Ended == Expired) && !f.Calm(node, t.EndedAt, Full) &&
+	return t != nil && t.Ended != "" && t.Ended != Committed && !f.Calm(node, t.EndedAt, Full) &&
 		(!f.Has(node) || f.Network(node).Hash() == t.Before.Hash())
 }
 

@@ -83,6 +83,25 @@ func TestSlots(t *testing.T) {
 			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
 			s.try("n2", change())
 		}},
+		"NetworkManager restarted, the handler took back what was tried, and the disk is full": {play: func(s *stage) {
+			s.policy(1)
+			s.try("n1", change())
+			s.end("n1", Lost)
+			s.hosts["n1"].network = before
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.try("n2", change())
+		}},
+		"NetworkManager restarted, and what was tried is still there": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1",
+			play: func(s *stage) {
+				s.policy(1)
+				s.try("n1", change())
+				s.end("n1", Lost)
+				s.hosts["n1"].network = wanted
+				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+				s.try("n2", change())
+			},
+		},
 		"a node whose disk is full lost its power after what it tried was taken back": {play: func(s *stage) {
 			s.policy(1)
 			s.store(s.nns("n1", true, wanted, 2))
