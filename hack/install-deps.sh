@@ -20,7 +20,7 @@ set -euo pipefail
 
 # gcc and the C library link the handler with libnmstate; ip and dnsmasq are the
 # lab's switch, DHCP and DNS; mmdebstrap makes the root of lab nodes. Tests open
-# the simulator's timeline in a browser without a display.
+# the page of kubectl nmstate ui in a browser without a display.
 debian=(gcc libc6-dev iproute2 dnsmasq-base mmdebstrap ca-certificates)
 fedora=(gcc glibc-devel iproute dnsmasq NetworkManager dbus-daemon iputils nmstate-devel)
 if [ "${1:-}" = kind ]; then

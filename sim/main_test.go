@@ -94,14 +94,46 @@ func TestKeptRuns(t *testing.T) {
 	}
 }
 
+// TestARunLeavesATimeline: Perfetto shows slices of a track that are apart, or one inside
+// the other; what overlaps otherwise it leaves out.
 func TestARunLeavesATimeline(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "run.html")
-	if out, err := said(t, "-seed", "7", "-quiet", "-html", name); err != nil && !errors.Is(err, errBroken) {
+	name := filepath.Join(t.TempDir(), "run.json")
+	if out, err := said(t, "-seed", "7", "-quiet", "-timeline", name); err != nil && !errors.Is(err, errBroken) {
 		t.Fatal(err, out)
 	}
-	page, err := os.ReadFile(name)
-	if err != nil || !strings.Contains(string(page), "go run ./sim -seed 7") {
-		t.Errorf("%v\n%s", err, page)
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run struct {
+		OtherData   map[string]string
+		TraceEvents []struct {
+			Ph, Name string
+			Pid, Tid int
+			Ts, Dur  int64
+		}
+	}
+	if err := json.Unmarshal(raw, &run); err != nil || run.OtherData["replay"] != "go run ./sim -seed 7" {
+		t.Fatal(err, run.OtherData)
+	}
+	type span struct{ begin, end int64 }
+	tracks, kinds := map[[2]int][]span{}, map[string]int{}
+	for _, e := range run.TraceEvents {
+		kinds[e.Ph]++
+		if e.Ph != "X" {
+			continue
+		}
+		track := [2]int{e.Pid, e.Tid}
+		now := span{e.Ts, e.Ts + e.Dur}
+		for _, s := range tracks[track] {
+			if apart, holds := now.begin >= s.end || now.end <= s.begin, now.begin >= s.begin && now.end <= s.end; !apart && !holds {
+				t.Errorf("%s at %d us overlaps another slice of its track", e.Name, e.Ts)
+			}
+		}
+		tracks[track] = append(tracks[track], now)
+	}
+	if kinds["M"] == 0 || kinds["X"] == 0 || kinds["i"] == 0 {
+		t.Errorf("a run of several nodes has names, slices and instants: %v", kinds)
 	}
 }
 

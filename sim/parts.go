@@ -15,7 +15,7 @@ type parts struct {
 	share    int
 	// at and faults are the calls of a scenario that are struck, and how.
 	at, faults string
-	html       string
+	timeline   string
 }
 
 func (p *parts) addFlags(flags *pflag.FlagSet) {
@@ -25,7 +25,7 @@ func (p *parts) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&p.share, "share", 1, "with -sweep: of scenarios that are not chosen for every change, one in so many of the runs, beginning with number -from")
 	flags.StringVar(&p.at, "at", "", "with -scenario: run its actions with a fault on the port call of this number; \"17,40\" for two")
 	flags.StringVar(&p.faults, "fault", "", "with -at: fail, lose, stall, crash-before or crash-after; one for each call")
-	flags.StringVar(&p.html, "html", "", "with -seed, -run or -scenario: write a timeline for the browser to this file")
+	flags.StringVar(&p.timeline, "timeline", "", "with -seed, -run or -scenario: write a timeline to this file, for ui.perfetto.dev or chrome://tracing")
 }
 
 func (p *parts) any() bool { return p.scenario != "" || p.sweep }

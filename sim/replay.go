@@ -28,7 +28,7 @@ func (o *options) replay(out io.Writer, nodes []string) *replay {
 	r := &replay{options: o, out: bufio.NewWriter(out), began: time.Now()}
 	file, is := out.(*os.File)
 	r.lines = trace.NewWriter(r.out, trace.Options{Colour: is && trace.Terminal(file), Nodes: o.traceNodes, Kinds: o.traceKinds})
-	if o.parts.html != "" {
+	if o.parts.timeline != "" {
 		r.recorder = trace.NewRecorder(nodes...)
 	}
 	return r
@@ -62,7 +62,7 @@ func (r *replay) end(length time.Duration, result any, inWords func() error, com
 	}
 	record := r.recorder.Record(length)
 	complete(record)
-	return write(record, r.options.parts.html)
+	return write(record, r.options.parts.timeline)
 }
 
 // write a timeline to a file.
@@ -72,7 +72,7 @@ func write(record *trace.Record, name string) error {
 		return fmt.Errorf("writing the timeline: %w", err)
 	}
 	out := bufio.NewWriter(file)
-	if err := errors.Join(record.HTML(out), out.Flush(), file.Close()); err != nil {
+	if err := errors.Join(record.Chrome(out), out.Flush(), file.Close()); err != nil {
 		return fmt.Errorf("writing the timeline to %s: %w", name, err)
 	}
 	return nil

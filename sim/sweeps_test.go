@@ -27,8 +27,8 @@ func TestASweepIsToldAsJSON(t *testing.T) {
 }
 
 func TestAStruckRunIsReplayedWithItsTimeline(t *testing.T) {
-	page := filepath.Join(t.TempDir(), "run.html")
-	out, err := said(t, "-scenario", smallest, "-at", "10,12", "-fault", "crash-after,fail", "-html", page)
+	page := filepath.Join(t.TempDir(), "run.json")
+	out, err := said(t, "-scenario", smallest, "-at", "10,12", "-fault", "crash-after,fail", "-timeline", page)
 	if err != nil || !strings.Contains(out, ": crash-after\n") || !strings.Contains(out, "killed") {
 		t.Error(err, out)
 	}

@@ -1,5 +1,5 @@
 // Package trace is what a person sees of a simulated run: the trace in lines, and
-// the timeline in a browser.
+// a timeline for Perfetto.
 //
 // It owns the kinds of lines, how production's log becomes lines, the text
 // writer, and the Record, from which the timeline is made. It never decides
@@ -9,7 +9,7 @@
 //	production logs ─► Logger ─┐
 //	world, hosts, faults ──────┴► World.Trace ─┬► hash
 //	                                           └► Sink: Writer ─► terminal
-//	                                                    Recorder ─► Record ─► HTML
+//	                                                    Recorder ─► Record ─► Chrome trace
 //
 // # Lines
 //

@@ -24,9 +24,7 @@ type Record struct {
 	Rows []*Row
 	// Violations in the order of time.
 	Violations []world.Line
-	// Lines are those that are shown around an instant; the last ones, if there
-	// are too many. Dropped counts those that are left out.
-	Lines   []world.Line
+	// Dropped counts the lines that are in no row, since there are too many.
 	Dropped int
 }
 
@@ -47,6 +45,8 @@ type Row struct {
 	// Marks are instants, at most maxMarks; Dropped counts the others.
 	Marks   []world.Line
 	Dropped int
+	// Lines of the trace, of the run's end if there are too many.
+	Lines []world.Line
 }
 
 // Span is something that lasted.
@@ -78,7 +78,7 @@ type Transaction struct {
 // Down is the phase of a transaction whose handler is dead.
 const Down = "Down"
 
-// Limits of a record, so that the timeline of a long run opens in a browser.
+// Limits of a record, so that the timeline of a long run opens quickly.
 const (
 	// maxMarks of a row.
 	maxMarks = 2000

@@ -239,7 +239,10 @@ func (r *Recorder) Record(length time.Duration) *Record {
 	for _, row := range record.Rows {
 		row.close(length)
 	}
-	record.Lines = merged(r.calls, r.told)
+	for _, l := range merged(r.calls, r.told) {
+		row := r.row(l.Who)
+		row.Lines = append(row.Lines, l)
+	}
 	return record
 }
 

@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -161,7 +162,7 @@ func TestALongRunKeepsItsEnd(t *testing.T) {
 	}
 	record := r.Record(lines * time.Millisecond)
 	row := record.Rows[len(record.Rows)-1]
-	if kept := len(record.Lines); kept > lines || kept+record.Dropped != 2*lines {
+	if kept := len(row.Lines); kept > lines || kept+record.Dropped != 2*lines {
 		t.Errorf("%d lines are kept, %d are not", kept, record.Dropped)
 	}
 	if len(row.Marks)+row.Dropped != lines || len(row.Marks) > 2000 {
@@ -169,19 +170,67 @@ func TestALongRunKeepsItsEnd(t *testing.T) {
 	}
 }
 
-func TestThePageIsSafeWithWhateverIsInTheTrace(t *testing.T) {
-	r := trace.NewRecorder("n1")
-	r.Line(world.Line{Who: "n1", What: trace.Violation, Text: `</script><script>alert("1")</script>`})
-	record := r.Record(time.Second)
-	record.Title, record.Replay = "<b>title", `go run ./sim -run "<x>"`
-	var page bytes.Buffer
-	if err := record.HTML(&page); err != nil {
+// event is one of a Chrome trace, as far as the format asks for its fields.
+type event struct {
+	Ph, Name, S string
+	Pid, Tid    *int
+	Ts, Dur     *int64
+	Args        map[string]any
+}
+
+// chrome writes the record of a run and reads it again.
+func chrome(t *testing.T, record *trace.Record) []event {
+	t.Helper()
+	var file bytes.Buffer
+	if err := record.Chrome(&file); err != nil {
 		t.Fatal(err)
 	}
-	for _, never := range []string{`<script>alert`, "<b>title", "<x>", "http:", "https:", "src="} {
-		if strings.Contains(page.String(), never) {
-			t.Errorf("the page contains %s", never)
+	var read struct {
+		OtherData   map[string]string
+		TraceEvents []event
+	}
+	if err := json.Unmarshal(file.Bytes(), &read); err != nil {
+		t.Fatal(err)
+	}
+	if want := "go run ./sim -seed 7"; read.OtherData["replay"] != want {
+		t.Errorf("the command that runs it again is %q, want %q", read.OtherData["replay"], want)
+	}
+	return read.TraceEvents
+}
+
+func TestTheTimelineIsAChromeTrace(t *testing.T) {
+	r := trace.NewRecorder("n1")
+	for i, line := range []string{
+		"n1/handler|start|", "n1/handler|log|transaction phase=Baseline from=Idle policy=p1 generation=2", "n1|fault|begin carrier: eth0", "n1|reach|api cut: no carrier",
+		"n1|violation|reach: cut off", "n1|fault|end carrier", "n1|reach|api ok",
+		`n1/handler|log|transaction phase=Applying from=Baseline`, `n1/handler|log|transaction phase=Idle from=Applying`, `n1/handler|log|"transaction ended" result=Committed`,
+	} {
+		parts := strings.SplitN(line, "|", 3)
+		r.Line(world.Line{At: time.Duration(i) * time.Second, Who: parts[0], What: parts[1], Text: parts[2]})
+	}
+	record := r.Record(20 * time.Second)
+	record.Replay = "go run ./sim -seed 7"
+	names, got := map[[2]int]string{}, []string(nil)
+	for _, e := range chrome(t, record) {
+		at := [2]int{*e.Pid, *e.Tid}
+		switch e.Ph {
+		case "M":
+			if name, is := e.Args["name"].(string); is {
+				names[at] = name
+			}
+		case "X":
+			got = append(got, fmt.Sprintf("%s, %s: %s %d+%d", names[[2]int{*e.Pid, 0}], names[at], e.Name, *e.Ts/1e6, *e.Dur/1e6))
+		case "i":
+			if e.S == "g" {
+				got = append(got, fmt.Sprintf("all: %s %d", e.Name, *e.Ts/1e6))
+			}
 		}
+	}
+	if diff := cmp.Diff([]string{
+		"n1, fault carrier: carrier 2+3", "n1, transactions: p1 1+7", "n1, transactions: Baseline 1+6", "n1, transactions: Applying 7+1",
+		"n1, n1/handler: alive 0+20", "n1, no way to api: cut 3+3", "all: VIOLATION reach: cut off 4",
+	}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
