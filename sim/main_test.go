@@ -110,7 +110,8 @@ func TestARunLeavesATimeline(t *testing.T) {
 		TraceEvents []struct {
 			Ph, Name string
 			Pid, Tid int
-			Ts, Dur  int64
+			At       int64 `json:"ts"`
+			Dur      int64
 		}
 	}
 	if err := json.Unmarshal(raw, &run); err != nil || run.OtherData["replay"] != "go run ./sim -seed 7" {
@@ -124,10 +125,10 @@ func TestARunLeavesATimeline(t *testing.T) {
 			continue
 		}
 		track := [2]int{e.Pid, e.Tid}
-		now := span{e.Ts, e.Ts + e.Dur}
+		now := span{e.At, e.At + e.Dur}
 		for _, s := range tracks[track] {
 			if apart, holds := now.begin >= s.end || now.end <= s.begin, now.begin >= s.begin && now.end <= s.end; !apart && !holds {
-				t.Errorf("%s at %d us overlaps another slice of its track", e.Name, e.Ts)
+				t.Errorf("%s at %d us overlaps another slice of its track", e.Name, e.At)
 			}
 		}
 		tracks[track] = append(tracks[track], now)

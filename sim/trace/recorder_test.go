@@ -174,7 +174,8 @@ func TestALongRunKeepsItsEnd(t *testing.T) {
 type event struct {
 	Ph, Name, S string
 	Pid, Tid    *int
-	Ts, Dur     *int64
+	At          *int64 `json:"ts"`
+	Dur         *int64
 	Args        map[string]any
 }
 
@@ -219,10 +220,10 @@ func TestTheTimelineIsAChromeTrace(t *testing.T) {
 				names[at] = name
 			}
 		case "X":
-			got = append(got, fmt.Sprintf("%s, %s: %s %d+%d", names[[2]int{*e.Pid, 0}], names[at], e.Name, *e.Ts/1e6, *e.Dur/1e6))
+			got = append(got, fmt.Sprintf("%s, %s: %s %d+%d", names[[2]int{*e.Pid, 0}], names[at], e.Name, *e.At/1e6, *e.Dur/1e6))
 		case "i":
 			if e.S == "g" {
-				got = append(got, fmt.Sprintf("all: %s %d", e.Name, *e.Ts/1e6))
+				got = append(got, fmt.Sprintf("all: %s %d", e.Name, *e.At/1e6))
 			}
 		}
 	}
