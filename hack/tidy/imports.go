@@ -80,7 +80,7 @@ var table = []row{
 	},
 	{
 		why:   "a decision is pure: no context, clock, log, lock or I/O",
-		of:    []string{"handler/desired/...", "handler/txn/...", "handler/guard", "handler/state/...", "handler/profiles/...", "controllers/rollout/plan/..."},
+		of:    []string{"handler/desired/...", "handler/txn/...", "handler/idle/...", "handler/guard", "handler/state/...", "handler/profiles/...", "controllers/rollout/plan/..."},
 		only:  append([]string{"handler/desired/...", "handler/txn/...", "handler/state/..."}, types...),
 		never: impure,
 		pure:  true,

@@ -16,6 +16,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -57,7 +58,7 @@ type Options struct {
 	Kernel backend.Kernel
 	// Backoff is how a failed hand-written desired state is retried; the zero
 	// value is the product's.
-	Backoff Backoff
+	Backoff idle.Backoff
 	// ReportLimit is the most that a report takes, in bytes; zero is the product's.
 	ReportLimit int
 	// Damping is how drift is met; the zero value is the product's.

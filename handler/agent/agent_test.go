@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 )
 
 func TestAChangeThatKeepsTheNodeConnectedIsCommittedAndReported(t *testing.T) {
@@ -139,7 +140,7 @@ func TestAMalformedDesiredStateIsRefusedByName(t *testing.T) {
 func TestWhatTheBackendRefusesHasChangedNothingAndIsTriedAgainWhenItWasWrittenByHand(t *testing.T) {
 	n := newNode(t)
 	n.host.refuse = fmt.Errorf("%w: eth9 does not exist", backend.ErrInvalid)
-	n.handler(func(o *Options) { o.Backoff = Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
+	n.handler(func(o *Options) { o.Backoff = idle.Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
 	n.want(2, "", "br0")
 	got := n.outcome(2)
 	if got.Result != v1.TransactionRefused || got.RetryAfter == nil || !strings.Contains(got.Message, "eth9 does not exist") {
@@ -232,27 +233,6 @@ func TestOnlyWhatChangedIsApplied(t *testing.T) {
 	n.want(3, "p", "br0", "br1")
 	if n.outcome(3).Result == v1.TransactionCommitted && n.host.has("br0") {
 		t.Error("br0 was applied again, though it did not change")
-	}
-}
-
-func TestBackoff(t *testing.T) {
-	for name, c := range map[string]struct {
-		attempts  int32
-		lost      bool
-		low, high time.Duration
-	}{
-		"the first retry comes after a second":             {1, false, time.Second, 1100 * time.Millisecond},
-		"each further one waits twice as long":             {4, false, 8 * time.Second, 8800 * time.Millisecond},
-		"but never more than five minutes":                 {40, false, 5 * time.Minute, 330 * time.Second},
-		"a lost probe waits ten minutes":                   {1, true, 10 * time.Minute, 11 * time.Minute},
-		"and a day at the most, since it is an outage":     {40, true, 24 * time.Hour, 27 * time.Hour},
-		"before any failure the first wait is as good too": {0, false, time.Second, 1100 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := (Backoff{}).After("node1", c.attempts, c.lost); got < c.low || got > c.high {
-				t.Errorf("got %s, want %s to %s", got, c.low, c.high)
-			}
-		})
 	}
 }
 

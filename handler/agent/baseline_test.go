@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
@@ -53,7 +54,7 @@ func TestOneLostPacketTakesNoGuardAwayFromAChange(t *testing.T) {
 
 func TestWhatGuardedALostChangeGuardsItsNextAttempt(t *testing.T) {
 	n := newNode(t)
-	n.handler(func(o *Options) { o.Backoff = Backoff{FirstLost: 3 * time.Second, MostLost: 3 * time.Second} })
+	n.handler(func(o *Options) { o.Backoff = idle.Backoff{FirstLost: 3 * time.Second, MostLost: 3 * time.Second} })
 	n.want(2, "", "cut")
 	if got := n.outcome(2); got.Result != v1.TransactionRolledBack {
 		t.Fatalf("outcome = %+v", got)

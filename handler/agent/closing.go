@@ -2,22 +2,18 @@ package agent
 
 import (
 	"context"
-	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 )
-
-// closeRetry is how soon a journal that could not be closed is tried again.
-const closeRetry = 5 * time.Second
 
 // closeJournal stores how the transaction ended, where that could not be done
 // at once (a full disk), and tells whether it is stored. Until then nothing new
 // begins: a handler that finds the entry open takes back what was committed.
 func (a *Agent) closeJournal(ctx context.Context) bool {
 	if err := a.storeOutcome(); err != nil {
-		logf.FromContext(ctx).Error(err, "cannot close the journal", "retry after", closeRetry)
+		logf.FromContext(ctx).Error(err, "cannot close the journal", "retry after", idle.CloseRetry)
 		return false
 	}
 	return true
@@ -38,11 +34,4 @@ func (a *Agent) storeOutcome() error {
 	err := a.Journal.Close(a.record)
 	a.unclosed = err != nil
 	return err
-}
-
-// hasCommitted tells whether the last change was committed. That is told only once
-// it is on the disk: as long as it is not, a handler that starts may have to take it
-// back, and what was Available would be lost without a word.
-func (a *Agent) hasCommitted() bool {
-	return a.record.Last != nil && a.record.Last.Result == v1.TransactionCommitted
 }

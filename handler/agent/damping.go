@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 )
 
@@ -25,18 +27,18 @@ type Damping struct {
 
 // orDefault fills in the product's values.
 func (d Damping) orDefault() Damping {
-	d.Quiet = orElse(d.Quiet, 2*time.Second)
-	d.Calm = orElse(d.Calm, 15*time.Second)
-	d.First = orElse(d.First, 10*time.Second)
-	d.Most = orElse(d.Most, time.Hour)
-	d.Forget = orElse(d.Forget, time.Hour)
+	d.Quiet = cmp.Or(d.Quiet, 2*time.Second)
+	d.Calm = cmp.Or(d.Calm, 15*time.Second)
+	d.First = cmp.Or(d.First, 10*time.Second)
+	d.Most = cmp.Or(d.Most, time.Hour)
+	d.Forget = cmp.Or(d.Forget, time.Hour)
 	return d
 }
 
 // due is when a thing that was found drifted then may be put right, given how
 // that went so far. One that failed waits as a hand-written desired state
 // would, if that is longer.
-func (d Damping) due(past journal.Correction, found time.Time, backoff Backoff, node string) time.Time {
+func (d Damping) due(past journal.Correction, found time.Time, backoff idle.Backoff, node string) time.Time {
 	at := found
 	if past.Times > 0 && found.Sub(past.Ended) < d.Forget {
 		wait := d.First

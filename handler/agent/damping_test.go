@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 )
 
@@ -31,7 +32,7 @@ func TestDamping(t *testing.T) {
 			if c.past.Times > 0 {
 				c.past.Ended = ended
 			}
-			got := damping.due(c.past, ended.Add(c.found), Backoff{}, "node1").Sub(ended)
+			got := damping.due(c.past, ended.Add(c.found), idle.Backoff{}, "node1").Sub(ended)
 			if got < c.want || got > c.want+c.want/10 {
 				t.Fatalf("due %s after the last one, want %s", got, c.want)
 			}

@@ -12,6 +12,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -207,7 +208,7 @@ func (a *Agent) tell(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus
 		}
 		if len(status.Drift) < maxDrift {
 			status.Drift = append(status.Drift, v1.Drift{
-				Path: one.Path.String(), Expected: inShort(one.Want), Found: inShort(one.Got), Policy: one.policy, Since: *reported(one.since), Action: action,
+				Path: one.Path.String(), Expected: inShort(one.Want), Found: inShort(one.Got), Policy: one.policy, Since: *idle.InSeconds(one.since), Action: action,
 			})
 		}
 		lines = append(lines, one.String())
@@ -327,7 +328,7 @@ func (a *Agent) corrected(outcome txn.Outcome) {
 	now := a.Clock.Now()
 	a.metrics.corrected(a.Node, outcome.Result)
 	if outcome.Result == v1.TransactionSuperseded {
-		a.drift.hold = now.Add(supersededPause)
+		a.drift.hold = now.Add(idle.SupersededPause)
 		return
 	}
 	message := ""

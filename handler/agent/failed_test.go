@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -99,7 +100,7 @@ func TestAChangeThatFailedIsNotTriedAtOnceInANewerGeneration(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			n := newNode(t)
 			n.host.refuse = errors.New("no")
-			n.handler(func(o *Options) { o.Backoff = Backoff{First: time.Hour, Most: time.Hour} })
+			n.handler(func(o *Options) { o.Backoff = idle.Backoff{First: time.Hour, Most: time.Hour} })
 			n.want(2, c.policy, "br0")
 			first := n.outcome(2)
 			n.host.mu.Lock()

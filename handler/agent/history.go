@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
 // past is how a transaction ended, as the history keeps it. What is committed is still
 // what was before it.
 func (a *Agent) past(outcome txn.Outcome) v1.PastTransaction {
-	one := v1.PastTransaction{Ended: *reported(a.Clock.Now()), Since: *reported(a.entry.Since), Result: outcome.Result}
+	one := v1.PastTransaction{Ended: *idle.InSeconds(a.Clock.Now()), Since: *idle.InSeconds(a.entry.Since), Result: outcome.Result}
 	if outcome.Message != "" {
 		one.Message = inShort(shortened(outcome.Message))
 	}

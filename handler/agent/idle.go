@@ -5,72 +5,106 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
-// idle is a turn without a transaction: report, then begin what is wanted.
+// idle is a turn without a transaction: what package idle says, one action after the
+// other.
 func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	closed := a.closeJournal(ctx)
 	nns, err := a.nodeState(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if nns == nil {
-		return reconcile.Result{}, a.create(ctx)
+	now := a.situation(nns, closed)
+	if now.Object == idle.Managed {
+		a.keepWarm(ctx)
 	}
-	if !managed(nns) {
-		return a.setAside(ctx, nns, closed)
-	}
-	a.keepWarm(ctx)
-	if a.unreported && (closed || !a.hasCommitted()) {
-		// An outcome is told before the next change begins: it has an author
-		// who waits for it.
-		if err := a.report(ctx, nns); err != nil {
+	for {
+		now.Past, now.Now = a.earlier(), a.Clock.Now()
+		action, stage := idle.Decide(now)
+		var wait time.Duration
+		switch action := action.(type) {
+		case idle.Create:
+			return reconcile.Result{}, a.create(ctx)
+		case idle.TellSetAside:
+			return reconcile.Result{RequeueAfter: action.After}, a.setAside(ctx, nns)
+		case idle.Rest:
+			return reconcile.Result{RequeueAfter: action.For}, nil
+		case idle.TellOutcome:
+			err = a.report(ctx, nns)
+		case idle.Report:
+			err = a.reportIdle(ctx, nns)
+		case idle.Correct:
+			err = a.correct(ctx, nns)
+			wait = soonest(a.untilRead(), a.untilLook())
+		default:
+			wait, err = a.enforce(ctx, nns, action)
+		}
+		if a.machine.Running() {
+			return reconcile.Result{RequeueAfter: a.untilTick()}, err
+		}
+		if err != nil {
 			return reconcile.Result{}, err
 		}
+		now.Stage, now.Wait = stage, soonest(now.Wait, wait)
 	}
-	if !closed {
-		return reconcile.Result{RequeueAfter: closeRetry}, nil
+}
+
+// situation is what a turn begins with.
+func (a *Agent) situation(nns *v1.NodeNetworkState, closed bool) idle.Situation {
+	s := idle.Situation{Closed: closed, Untold: a.unreported, Ending: a.health.isEnding(), Node: a.Node, Backoff: a.Backoff}
+	switch {
+	case nns == nil:
+		return s
+	case !managed(nns):
+		s.Object = idle.SetAside
+		return s
 	}
-	if a.health.isEnding() {
-		return reconcile.Result{}, nil
+	s.Object = idle.Managed
+	s.Wanted = idle.Wanted{
+		Change:  a.guarded(nns, txn.Change{Generation: nns.Generation, Hash: a.hashOf(nns.Spec.DesiredState)}),
+		Nothing: nns.Spec.DesiredState.IsZero(), Sources: nns.Spec.Sources, Policy: nns.Spec.Policy,
 	}
-	wait, err := a.enforce(ctx, nns)
-	if err != nil || a.machine.Running() {
-		return reconcile.Result{RequeueAfter: a.untilTick()}, err
+	return s
+}
+
+// earlier is what the record says of earlier changes.
+func (a *Agent) earlier() idle.Past {
+	past := idle.Past{Last: a.record.Last, Failed: a.record.Failed}
+	if committed := a.record.Committed; committed != nil {
+		past.Committed = &idle.Committed{Hash: committed.Hash, Sources: committed.Sources}
 	}
+	return past
+}
+
+func (a *Agent) reportIdle(ctx context.Context, nns *v1.NodeNetworkState) error {
 	a.lookAgain(nns)
-	if err := a.report(ctx, nns); err != nil {
-		return reconcile.Result{}, err
+	err := a.report(ctx, nns)
+	if err == nil {
+		a.health.told()
 	}
-	a.health.told()
-	if err := a.correct(ctx, nns); err != nil || a.machine.Running() {
-		return reconcile.Result{RequeueAfter: a.untilTick()}, err
-	}
-	return reconcile.Result{RequeueAfter: soonest(wait, soonest(a.untilRead(), a.untilLook()))}, nil
+	return err
 }
 
 // setAside is a turn on a node that nobody manages: nothing is reported, but for
 // that, once.
-func (a *Agent) setAside(ctx context.Context, nns *v1.NodeNetworkState, closed bool) (reconcile.Result, error) {
+func (a *Agent) setAside(ctx context.Context, nns *v1.NodeNetworkState) error {
 	a.inbox.setDirty(true) // Report anew when it is managed again.
 	a.drift = drift{}
-	if err := a.tellSetAside(ctx, nns); err != nil {
-		return reconcile.Result{}, err
+	err := a.tellSetAside(ctx, nns)
+	if err == nil {
+		a.health.told()
 	}
-	a.health.told()
-	if !closed {
-		return reconcile.Result{RequeueAfter: closeRetry}, nil
-	}
-	return reconcile.Result{}, nil
+	return err
 }
 
 // untilRead is how long until what could not be read is read again: nothing
@@ -112,33 +146,50 @@ func (a *Agent) reportMeanwhile(ctx context.Context) {
 	}
 }
 
-// enforce begins a transaction if the desired state is not the committed one.
-// It returns how long to wait for the next attempt, zero for none.
-func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState) (time.Duration, error) {
-	hash, committed := a.hashOf(nns.Spec.DesiredState), a.record.Committed
+// enforce does what was decided about the desired state, and returns how long to wait
+// for the next attempt, zero for none.
+func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState, action idle.Action) (time.Duration, error) {
 	waited := a.waiting
 	a.waiting = nil
-	if again, err := a.hasFailed(nns, hash); again || err != nil {
-		return 0, err
+	switch action := action.(type) {
+	case idle.Forget:
+		a.waiting = waited // What is wanted is decided on next.
+		a.record.Failed = nil
+	case idle.Repeat:
+		a.record.Last, a.unreported = &action.Last, true
+		a.poke()
+		return 0, a.store()
+	case idle.Adopt:
+		a.record.Committed.Sources, a.record.Last = nns.Spec.Sources, &action.Last
+		if len(a.drift.found) > 0 {
+			a.inbox.setDirty(true) // Its owner may want something else done about it now, and no event tells of it again.
+		}
+		return 0, a.store()
+	case idle.Pause:
+		if action.Last != nil {
+			a.record.Last, a.unreported = action.Last, true
+		}
+		return action.For, nil
+	case idle.Begin:
+		return a.begin(ctx, nns, waited)
+	default:
+		panic(fmt.Sprintf("agent: unknown action %T", action))
 	}
-	switch {
-	case committed == nil && nns.Spec.DesiredState.IsZero():
-		return 0, nil
-	case committed != nil && committed.Hash == hash:
-		return 0, a.adoptSources(nns)
-	}
-	if wait, again := a.mayTry(nns); !again {
-		return wait, nil
-	}
+	return 0, nil
+}
+
+// begin begins a transaction for what is wanted, where nothing is in its way. It returns
+// how long to wait for the next attempt, zero for none.
+func (a *Agent) begin(ctx context.Context, nns *v1.NodeNetworkState, waited *v1.Transaction) (time.Duration, error) {
+	hash := a.hashOf(nns.Spec.DesiredState)
 	if found := a.obstacle(ctx); found != nil {
 		a.wait(nns, waited, found)
 		return found.look, nil
 	}
-	policy := changedPolicy(nns.Spec, committed)
 	a.entry = journal.Entry{Since: a.begins(nns, waited), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw), Secrets: nns.Spec.Secrets}
-	a.entry.Removal = isRemoval(nns, committed)
+	a.entry.Removal = a.isRemoval(nns)
 	change := a.guarded(nns, txn.Change{
-		Generation: nns.Generation, Hash: hash, Policy: policy, Interrupted: a.interruptions(hash, v1.PlainSources(nns.Spec.Sources)),
+		Generation: nns.Generation, Hash: hash, Policy: a.changedPolicy(nns.Spec), Interrupted: a.record.Interrupted.Of(hash, v1.PlainSources(nns.Spec.Sources)),
 	})
 
 	if old := a.tooOld(ctx); old != "" {
@@ -210,52 +261,10 @@ func (a *Agent) withoutTrial(ctx context.Context, spec v1.NodeNetworkStateSpec, 
 func (a *Agent) commitNothing(ctx context.Context, change txn.Change) time.Duration {
 	if cause := a.stillWanted(ctx, change, a.entry.Sources); cause != nil {
 		logf.FromContext(ctx).Info("nothing is committed", "generation", change.Generation, "cause", cause.Message)
-		return supersededPause
+		return idle.SupersededPause
 	}
 	a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted})
 	return 0
-}
-
-// adoptSources notes that the committed state now comes from other generations
-// of the policies: nothing is applied.
-func (a *Agent) adoptSources(nns *v1.NodeNetworkState) error {
-	if equalSources(nns.Spec.Sources, a.record.Committed.Sources) {
-		return nil
-	}
-	policy := changedPolicy(nns.Spec, a.record.Committed)
-	a.record.Committed.Sources = nns.Spec.Sources
-	if len(a.drift.found) > 0 {
-		a.inbox.setDirty(true) // Its owner may want something else done about it now, and no event tells of it again.
-	}
-	a.record.Last = &v1.Transaction{
-		Generation: nns.Generation, Phase: string(txn.Idle), Since: *reported(a.Clock.Now()),
-		Policy: policy, Sources: v1.PlainSources(nns.Spec.Sources), Result: v1.TransactionCommitted,
-	}
-	return a.store()
-}
-
-// mayTry tells whether this generation is to be tried now, or after a wait.
-func (a *Agent) mayTry(nns *v1.NodeNetworkState) (time.Duration, bool) {
-	last := a.record.Last
-	if last == nil || last.Generation != nns.Generation {
-		return 0, true
-	}
-	switch {
-	case last.Result == v1.TransactionCommitted:
-		return 0, true
-	case last.RetryAfter == nil: // The policy handler decides when to propose it again.
-		return 0, false
-	}
-	wait := last.RetryAfter.Sub(a.Clock.Now())
-	if most := a.longestWait(last); wait > most {
-		// By a clock that was ahead then, or is behind now: how much of the wait is
-		// over nobody knows.
-		again := *last
-		again.RetryAfter = reported(a.Clock.Now().Add(most))
-		a.record.Last, a.unreported = &again, true
-		return most, false
-	}
-	return wait, wait <= 0
 }
 
 // delta is the part of the desired state that the change touches, so that the
@@ -278,39 +287,9 @@ func (a *Agent) window(nns *v1.NodeNetworkState) time.Duration {
 	return a.Window
 }
 
-// changedPolicy is the policy in which the desired sources differ from the
-// committed ones: by rule there is one; a removal has no author. Where another one
-// comes back with it, the spec says which of them it is.
-func changedPolicy(spec v1.NodeNetworkStateSpec, committed *journal.Committed) string {
-	known := map[string]string{}
-	if committed != nil {
-		for _, s := range committed.Sources {
-			known[s.Policy] = s.Hash
-		}
-	}
-	first := ""
-	for _, s := range spec.Sources {
-		switch {
-		case known[s.Policy] == s.Hash:
-		case s.Policy == spec.Policy:
-			return s.Policy
-		case first == "":
-			first = s.Policy
-		}
-	}
-	return first
-}
-
-func equalSources(a, b []v1.DesiredSource) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !equality.Semantic.DeepEqual(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
+// changedPolicy is the policy in which the desired sources differ from the committed ones.
+func (a *Agent) changedPolicy(spec v1.NodeNetworkStateSpec) string {
+	return idle.ChangedPolicy(spec.Policy, spec.Sources, a.committedSources())
 }
 
 func orEmpty(raw []byte) []byte {

@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
@@ -216,7 +217,7 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil
 	if committed := a.record.Committed; committed != nil {
 		status.AppliedHash, status.AppliedSources = committed.Hash, v1.PlainSources(committed.Sources)
-		atCommitted = committed.Hash == hash && equalSources(committed.Sources, nns.Spec.Sources)
+		atCommitted = committed.Hash == hash && idle.SameSources(committed.Sources, nns.Spec.Sources)
 	} else {
 		status.AppliedHash, status.AppliedSources = "", nil
 	}

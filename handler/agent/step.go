@@ -3,15 +3,11 @@ package agent
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -149,40 +145,15 @@ func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
 	case outcome.Result == v1.TransactionCommitted:
 		a.committed(ctx, outcome.Change.Hash)
 	case a.entry.Removal && (outcome.Final || a.isInVain(ctx, last)) && a.keep(ctx, outcome):
-		last.RetryAfter = reported(a.Clock.Now())
+		last.RetryAfter = idle.InSeconds(a.Clock.Now())
 	}
 	a.record.Last, a.record.Targets = &last, nil
 	if outcome.Result != v1.TransactionCommitted {
 		a.record.Targets = a.entry.Targets
 	}
-	a.noteInterruption(outcome, last.Sources)
-	a.noteFailure(outcome, last)
+	a.record.Interrupted = a.record.Interrupted.After(outcome, last.Sources)
+	a.record.Failed = a.record.Failed.After(outcome, last)
 }
-
-// noteInterruption counts how often in a row a trial of the same change was ended
-// from outside. One that was judged begins anew.
-func (a *Agent) noteInterruption(outcome txn.Outcome, sources []v1.Source) {
-	if outcome.Result == v1.TransactionRefused || outcome.Result == v1.TransactionSuperseded {
-		return
-	}
-	a.record.Interrupted = nil
-	if outcome.Interrupted {
-		a.record.Interrupted = &journal.Interrupted{Hash: outcome.Change.Hash, Sources: sources, Times: outcome.Change.Interrupted + 1}
-	}
-}
-
-// interruptions of the change so far.
-func (a *Agent) interruptions(hash string, sources []v1.Source) int {
-	last := a.record.Interrupted
-	if last == nil || last.Hash != hash || !slices.Equal(last.Sources, sources) {
-		return 0
-	}
-	return last.Times
-}
-
-// supersededPause keeps a turn with a stale cache from beginning again and
-// again what the API server says is over.
-const supersededPause = 2 * time.Second
 
 // lastOf is the outcome as it is reported, with the time of the next attempt
 // where it is ours to decide.
@@ -192,7 +163,7 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 		differences = append(differences, shortened(line))
 	}
 	last := v1.Transaction{
-		Generation: outcome.Change.Generation, Phase: string(txn.Idle), Since: *reported(a.entry.Since),
+		Generation: outcome.Change.Generation, Phase: string(txn.Idle), Since: *idle.InSeconds(a.entry.Since),
 		Policy: outcome.Change.Policy, Sources: v1.PlainSources(a.entry.Sources), Result: outcome.Result,
 		Final: outcome.Final, Message: shortened(outcome.Message), GuardedBy: outcome.GuardedBy, Differences: differences,
 		Awaits: outcome.Awaits[:min(len(outcome.Awaits), maxAwaits)],
@@ -204,7 +175,7 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 	case v1.TransactionSuperseded:
 		// The newer desired state is on its way to the cache: no hurry to begin
 		// the old one again.
-		last.RetryAfter = reported(a.Clock.Now().Add(supersededPause))
+		last.RetryAfter = idle.InSeconds(a.Clock.Now().Add(idle.SupersededPause))
 		return last
 	}
 	last.Attempts = 1
@@ -213,15 +184,8 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 	}
 	if len(last.Sources) == 0 || a.entry.Removal {
 		// Nobody else decides when: it was written by hand, or nobody is left.
-		last.RetryAfter = reported(a.Clock.Now().Add(a.Backoff.After(a.Node, last.Attempts, outcome.Final)))
+		last.RetryAfter = idle.InSeconds(a.Clock.Now().Add(a.Backoff.After(a.Node, last.Attempts, outcome.Final)))
 		last.Final = false
 	}
 	return last
-}
-
-// reported is a time as the API keeps it, in whole seconds: a finer one would
-// differ from what was reported for ever.
-func reported(t time.Time) *metav1.Time {
-	whole := metav1.NewTime(t.Truncate(time.Second))
-	return &whole
 }

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -57,7 +58,7 @@ func (a *Agent) takeOver(ctx context.Context, change txn.Change, delta state.Sta
 	}
 	if cause := a.stillWanted(ctx, change, entry.Sources); cause != nil {
 		logf.FromContext(ctx).Info("nothing is taken over", "generation", change.Generation, "cause", cause.Message)
-		return supersededPause, true
+		return idle.SupersededPause, true
 	}
 	a.entry, a.shown = entry, &reading{state: now, devices: entry.Profiles.Devices, changes: changes}
 	a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted, Message: messageTakenOver})

@@ -16,6 +16,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/guard"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
@@ -117,7 +118,7 @@ func TestTheBaselineKnowsWhichGatewaysAnswered(t *testing.T) {
 func TestAChangeAfterWhichOneFamilysGatewayIsDeadIsTakenBackAndSoIsItsNextAttempt(t *testing.T) {
 	n, network := newNode(t), dualStack()
 	n.handler(func(o *Options) {
-		o.Prober, o.Backoff = network, Backoff{FirstLost: time.Second, MostLost: time.Second}
+		o.Prober, o.Backoff = network, idle.Backoff{FirstLost: time.Second, MostLost: time.Second}
 	})
 	n.want(2, "", "good")
 	if got := n.outcome(2); got.Result != v1.TransactionCommitted {

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -103,7 +104,7 @@ func (a *Agent) write(ctx context.Context, what *v1.Transaction, ours *v1.NodeNe
 func (a *Agent) running() *v1.Transaction {
 	now, change := a.machine.Progress(), a.machine.Change
 	t := &v1.Transaction{
-		Generation: change.Generation, Phase: string(now.Phase), Since: *reported(a.entry.Since),
+		Generation: change.Generation, Phase: string(now.Phase), Since: *idle.InSeconds(a.entry.Since),
 		Policy: change.Policy, Sources: v1.PlainSources(a.entry.Sources), GuardedBy: a.machine.Guards, WaitingFor: now.Waiting,
 	}
 	if last := a.record.Last; last != nil && last.Generation == change.Generation {
@@ -132,12 +133,12 @@ func (a *Agent) transaction(reportedLast *v1.Transaction) *v1.Transaction {
 		entry = a.left
 	}
 	// How it ended may be on the disk, and the power have gone before its entry was closed.
-	recorded := last != nil && last.Generation == entry.Transaction.Change.Generation && last.Since.Equal(reported(entry.Since))
+	recorded := last != nil && last.Generation == entry.Transaction.Change.Generation && last.Since.Equal(idle.InSeconds(entry.Since))
 	switch {
 	case recorded:
 	case a.machine.Running() && a.telling.IsTried():
 		return a.running()
-	case a.left != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(reported(a.left.Since)):
+	case a.left != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(idle.InSeconds(a.left.Since)):
 		return reportedLast
 	}
 	return a.record.Last.DeepCopy()

@@ -69,8 +69,9 @@ func reverted(committed, next []v1.DesiredSource) []string {
 
 // isRemoval tells whether policies leave and nothing else changes. What a
 // person writes instead is no removal.
-func isRemoval(nns *v1.NodeNetworkState, committed *journal.Committed) bool {
-	if committed == nil || len(nns.Spec.Sources) >= len(committed.Sources) || changedPolicy(nns.Spec, committed) != "" {
+func (a *Agent) isRemoval(nns *v1.NodeNetworkState) bool {
+	committed := a.record.Committed
+	if committed == nil || len(nns.Spec.Sources) >= len(committed.Sources) || a.changedPolicy(nns.Spec) != "" {
 		return false
 	}
 	return len(nns.Spec.Sources) > 0 || nns.Spec.DesiredState.IsZero()

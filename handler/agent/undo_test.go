@@ -14,6 +14,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -111,7 +112,7 @@ func TestAnUndoThatCutsTheNodeOffIsTakenBackAndItsConfigurationStays(t *testing.
 
 func TestAnUndoThatWasRefusedIsTriedAgain(t *testing.T) {
 	n := newNode(t)
-	n.handler(func(o *Options) { o.Backoff = Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
+	n.handler(func(o *Options) { o.Backoff = idle.Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
 	n.wantFrom(2, "Revert", "a", "b")
 	n.outcome(2)
 	n.host.mu.Lock()
@@ -132,7 +133,7 @@ func TestAnUndoThatNeverWorksEndsAndItsConfigurationStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)
 			n.handler(func(o *Options) {
-				o.Backoff = Backoff{First: time.Millisecond, Most: time.Millisecond}
+				o.Backoff = idle.Backoff{First: time.Millisecond, Most: time.Millisecond}
 				o.Backend = clings{o.Backend.(mortal), "a", late}
 			})
 			n.wantFrom(2, "Revert", "a", "b")
@@ -212,7 +213,7 @@ func TestAHandlerThatIsKilledInMidUndoIsFollowedByOneThatCompletesIt(t *testing.
 	n.host.mu.Lock()
 	n.host.hold = nil
 	n.host.mu.Unlock()
-	_, kill = n.handler(func(o *Options) { o.Backoff = Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
+	_, kill = n.handler(func(o *Options) { o.Backoff = idle.Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
 	n.until("a is gone for good", func() bool {
 		last := n.outcome(3)
 		return !n.host.has("a") && last.Result == v1.TransactionCommitted

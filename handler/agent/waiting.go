@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 )
 
 // checkpointLook is the longest pause between two looks at a checkpoint of somebody
@@ -66,7 +67,7 @@ func (a *Agent) begins(nns *v1.NodeNetworkState, waited *v1.Transaction) time.Ti
 // same is told each time.
 func (a *Agent) wait(nns *v1.NodeNetworkState, waited *v1.Transaction, found *obstacle) {
 	a.waiting = &v1.Transaction{
-		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *reported(a.begins(nns, waited)), Policy: changedPolicy(nns.Spec, a.record.Committed),
+		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *idle.InSeconds(a.begins(nns, waited)), Policy: a.changedPolicy(nns.Spec),
 		Sources: v1.PlainSources(nns.Spec.Sources), WaitingFor: found.checkpoints, Message: shortened(found.message),
 	}
 	if waited != nil && slices.Equal(waited.WaitingFor, found.checkpoints) {

@@ -7,6 +7,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/guard"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -64,21 +65,6 @@ type Entry struct {
 // Version of the entries that are written now.
 const Version = 2
 
-// Failed is a change that failed, and how that was reported.
-type Failed struct {
-	Change txn.Change     `json:"change"`
-	Last   v1.Transaction `json:"last"`
-}
-
-// Interrupted is a change whose trial a crash, a reboot or a restart of
-// NetworkManager ended.
-type Interrupted struct {
-	// Hash of the desired state, its sources, and how often in a row.
-	Hash    string      `json:"hash"`
-	Sources []v1.Source `json:"sources,omitempty"`
-	Times   int         `json:"times"`
-}
-
 // Kept is a removal whose undo failed for good.
 type Kept struct {
 	// Hash of the desired state without what leaves.
@@ -121,7 +107,7 @@ type Record struct {
 	Targets map[string]guard.Before `json:"targets,omitempty"`
 	// Failed is the change that failed last, as long as nothing else was wanted
 	// since: in a newer generation it is still that change.
-	Failed *Failed `json:"failed,omitempty"`
+	Failed *idle.Failed `json:"failed,omitempty"`
 	// Originals is what was there before what is committed was owned
 	// (state.Originals).
 	Originals json.RawMessage `json:"originals,omitempty"`
@@ -131,7 +117,7 @@ type Record struct {
 	// something else is committed.
 	Kept *Kept `json:"kept,omitempty"`
 	// Interrupted is the change that was interrupted last, until another one ends.
-	Interrupted *Interrupted `json:"interrupted,omitempty"`
+	Interrupted *idle.Interrupted `json:"interrupted,omitempty"`
 	// Corrections of drift, by what drifted ("interfaces[eth1]").
 	Corrections map[string]Correction `json:"corrections,omitempty"`
 	// Unread is what a handler could not read of the journal when it started,

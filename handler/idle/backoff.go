@@ -1,12 +1,15 @@
-package agent
+package idle
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"time"
-
-	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
+
+// SupersededPause keeps a turn with a stale cache from beginning again and
+// again what the API server says is over.
+const SupersededPause = 2 * time.Second
 
 // Backoff is how long a failed desired state waits for its next attempt
 // (design §2, rule 5). The zero value is the product's.
@@ -22,9 +25,9 @@ type Backoff struct {
 // is drawn from the node's name, so that nodes do not retry in step and a
 // replay waits as long as the original.
 func (b Backoff) After(node string, attempts int32, lost bool) time.Duration {
-	first, most := orElse(b.First, time.Second), orElse(b.Most, 5*time.Minute)
+	first, most := cmp.Or(b.First, time.Second), cmp.Or(b.Most, 5*time.Minute)
 	if lost {
-		first, most = orElse(b.FirstLost, 10*time.Minute), orElse(b.MostLost, 24*time.Hour)
+		first, most = cmp.Or(b.FirstLost, 10*time.Minute), cmp.Or(b.MostLost, 24*time.Hour)
 	}
 	wait := first
 	for i := int32(1); i < attempts && wait < most; i++ {
@@ -34,20 +37,4 @@ func (b Backoff) After(node string, attempts int32, lost bool) time.Duration {
 	hash := fnv.New32a()
 	fmt.Fprintf(hash, "%s/%d", node, attempts)
 	return wait + wait/10*time.Duration(hash.Sum32()%1000)/1000
-}
-
-// longestWait is the most that may be left of the wait after a change. What was
-// lost is not in it, so it is as long as where a probe was.
-func (a *Agent) longestWait(last *v1.Transaction) time.Duration {
-	if last.Result == v1.TransactionSuperseded {
-		return supersededPause
-	}
-	return a.Backoff.After(a.Node, last.Attempts, true)
-}
-
-func orElse(d, fallback time.Duration) time.Duration {
-	if d == 0 {
-		return fallback
-	}
-	return d
 }
