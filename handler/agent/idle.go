@@ -29,7 +29,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		a.keepWarm(ctx)
 	}
 	for {
-		now.Past, now.Now = a.earlier(), a.Clock.Now()
+		now.Past, now.Ending, now.Now = a.earlier(), a.health.isEnding(), a.Clock.Now()
 		action, stage := idle.Decide(now)
 		var wait time.Duration
 		switch action := action.(type) {
@@ -61,7 +61,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 
 // situation is what a turn begins with.
 func (a *Agent) situation(nns *v1.NodeNetworkState, closed bool) idle.Situation {
-	s := idle.Situation{Closed: closed, Untold: a.unreported, Ending: a.health.isEnding(), Node: a.Node, Backoff: a.Backoff}
+	s := idle.Situation{Closed: closed, Untold: a.unreported, Node: a.Node, Backoff: a.Backoff}
 	switch {
 	case nns == nil:
 		return s

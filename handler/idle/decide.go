@@ -141,7 +141,7 @@ func Decide(s Situation) (Action, Stage) {
 		return TellOutcome{}, Told
 	case !s.Closed:
 		return Rest{CloseRetry}, s.Stage
-	case s.Ending:
+	case s.Stage < Enforced && s.Ending:
 		return Rest{}, s.Stage
 	case s.Stage < Enforced:
 		return enforce(s)
