@@ -6,7 +6,8 @@
 //
 //	handler/policy ► handler/desired   which policies, merged into what
 //	        NodeNetworkState.spec
-//	handler/agent ► handler/txn            one transaction, step by step
+//	handler/agent ► handler/idle           whether something begins now
+//	              ► handler/txn            one transaction, step by step
 //	handler/backend/nmstate                libnmstate on NetworkManager
 //
 // The command owns flags, wiring and exit codes, nothing else.

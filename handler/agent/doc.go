@@ -13,7 +13,9 @@
 // change has cut off), except to arm. What an earlier process left open is
 // taken back by Recover, which needs nothing but the node.
 //
-// While none runs, what is read is compared with what is committed: what differs
+// While none runs, package idle says what a turn does, one action after the other.
+//
+// What is read is compared with what is committed: what differs
 // for long enough is drift (drift.go), and put right by a transaction of its own
 // (damping.go). What leaves the desired state goes back to what was there before
 // it, where its policy says so (undo.go); the journal's record remembers that.
