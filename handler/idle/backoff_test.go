@@ -13,10 +13,10 @@ import (
 func TestANextAttemptThatAClockAheadHasWrittenIsWaitedForAnew(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	for name, want := range map[string]struct {
-		last     v1.Transaction
-		after    time.Duration
-		wait     time.Duration
-		nearer   bool
+		last   v1.Transaction
+		after  time.Duration
+		wait   time.Duration
+		nearer bool
 	}{
 		"it was refused, and waits":                     {last: v1.Transaction{Attempts: 1, Result: v1.TransactionRefused}, after: 5 * time.Second, wait: 5 * time.Second},
 		"it was refused by a clock ahead":               {last: v1.Transaction{Attempts: 1, Result: v1.TransactionRefused}, after: 2 * time.Hour, wait: 10 * time.Minute, nearer: true},
