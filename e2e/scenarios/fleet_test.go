@@ -221,7 +221,7 @@ func topologyText(t scenario.Topology, ovs bool) (string, error) {
 		out.Nodes = append(out.Nodes, spec)
 	}
 	for _, s := range t.Switches {
-		spec := lab.SwitchSpec{Name: s.Name, Gateway: s.Gateway, Gateway6: s.Gateway6, DNS: s.DNS, RA: s.RA}
+		spec := lab.SwitchSpec{Name: s.Name, Gateway: s.Gateway, Gateway6: s.Gateway6, DNS: s.DNS, RA: s.RA, LACP: s.LACP}
 		if s.DHCPFrom != "" {
 			spec.DHCP = &lab.DHCPSpec{From: s.DHCPFrom, To: s.DHCPTo}
 		}

@@ -162,7 +162,7 @@ func (h *Host) create(e *edit, p *profile) *Link {
 	made := Link{Name: p.name, Type: p.kind, MTU: mtuOfNew(p.kind), MAC: h.randomMAC()}
 	if base := e.link(baseOf(p.said), false); base != nil {
 		made.MTU = base.MTU - overhead(p.kind)
-		if p.kind == "vlan" {
+		if p.kind == "vlan" || p.kind == "ipvlan" {
 			made.MAC = base.MAC
 		}
 	}
@@ -184,7 +184,7 @@ func (h *Host) randomMAC() string {
 // a profile said one, or what it has.
 func (h *Host) mtuOf(e *edit, l *Link, p *profile) int {
 	if mtu, ok := whole(p.said["mtu"]); ok && mtu > 0 {
-		if base := e.link(baseOf(p.said), false); base != nil && (p.kind == "vlan" || p.kind == "mac-vlan") {
+		if base := e.link(baseOf(p.said), false); base != nil && (p.kind == "vlan" || p.kind == "mac-vlan" || p.kind == "ipvlan") {
 			return min(mtu, base.MTU)
 		}
 		return mtu

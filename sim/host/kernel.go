@@ -67,7 +67,7 @@ func (k *kernel) sends(l *Link, depth int) bool {
 			return peer.Up
 		}
 		return l.Cable // Its far end is in a pod.
-	case "vlan", "vxlan", "mac-vlan":
+	case "vlan", "vxlan", "mac-vlan", "ipvlan":
 		return k.sends(k.link(l.Base, false), depth+1)
 	case "linux-bridge", "bond":
 		for _, port := range k.ports(l.Name) {
@@ -134,6 +134,8 @@ func metricOf(kind string) int {
 		return 400
 	case "mac-vlan":
 		return 410
+	case "ipvlan":
+		return 435
 	case "linux-bridge":
 		return 425
 	case "vxlan":

@@ -11,7 +11,7 @@ type Link struct {
 	Index int
 	Name  string
 	// Type in nmstate's words: ethernet, veth, dummy, bond, vlan, linux-bridge,
-	// vxlan, vrf, mac-vlan, ovs-bridge, ovs-interface, loopback.
+	// vxlan, vrf, mac-vlan, ipvlan, ovs-bridge, ovs-interface, loopback.
 	Type string
 	// MAC as nmstate writes it, in capitals; Permanent is a NIC's own.
 	MAC, Permanent string
@@ -25,7 +25,7 @@ type Link struct {
 	// Alone is the MTU that it had before it became a port of a bond, which gives
 	// its ports its own; the kernel puts it back (drivers/net/bonding).
 	Alone int
-	// Base is what a VLAN, VXLAN or MACVLAN stands on.
+	// Base is what a VLAN, VXLAN, MACVLAN or IPVLAN stands on.
 	Base string
 	// VLAN is the id of a VLAN.
 	VLAN int

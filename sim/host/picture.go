@@ -72,8 +72,8 @@ func linkLine(l *Link) string {
 		if l.Base != "" {
 			line += " base " + l.Base
 		}
-	case "mac-vlan":
-		line += fmt.Sprintf(" base %s mode %s", l.Base, text(object(l.Said["mac-vlan"])["mode"]))
+	case "mac-vlan", "ipvlan":
+		line += fmt.Sprintf(" base %s mode %s", l.Base, text(object(l.Said[l.Type])["mode"]))
 	case "bond":
 		line += " mode " + l.BondMode()
 	}

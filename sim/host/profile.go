@@ -4,7 +4,7 @@ package host
 
 // baseOf is what a link stands on.
 func baseOf(said tree) string {
-	for _, section := range []string{"vlan", "vxlan", "mac-vlan"} {
+	for _, section := range []string{"vlan", "vxlan", "mac-vlan", "ipvlan"} {
 		if base := text(object(said[section])["base-iface"]); base != "" {
 			return base
 		}
@@ -31,7 +31,7 @@ func peerOf(said tree, l *Link) string {
 
 func modelled(kind string) bool {
 	switch kind {
-	case "ethernet", "veth", "dummy", "bond", "vlan", "linux-bridge", "vxlan", "vrf", "mac-vlan", "ovs-bridge", "ovs-interface", "loopback":
+	case "ethernet", "veth", "dummy", "bond", "vlan", "linux-bridge", "vxlan", "vrf", "mac-vlan", "ipvlan", "ovs-bridge", "ovs-interface", "loopback":
 		return true
 	}
 	return false

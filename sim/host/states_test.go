@@ -124,7 +124,7 @@ func TestStatesOfTheSuiteAreShownAfterTheirApply(t *testing.T) {
 }
 
 // unmodelled are the types of interfaces in the examples that the model refuses.
-var unmodelled = []string{"hsr", "infiniband", "ip-tunnel", "ipsec", "ipvlan", "mac-vtap", "macsec", "sr-iov"}
+var unmodelled = []string{"hsr", "infiniband", "ip-tunnel", "ipsec", "mac-vtap", "macsec", "sr-iov"}
 
 func TestExamplesOfTheDocumentationAreShownAfterTheirApply(t *testing.T) {
 	t.Parallel()

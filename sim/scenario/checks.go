@@ -39,7 +39,8 @@ var checks = []form{
 	{usage: "phase NODES PHASE", means: "the open transaction of the node's own journal; Idle for none", holds: phaseIs},
 	{usage: "kernel NODES TEXT...", means: "the kernel has each of these", holds: kernelHas(true)},
 	{usage: "no kernel NODES TEXT...", means: "the kernel has none of these", holds: kernelHas(false)},
-	{usage: "same NODES since MARK", means: "no transaction is open, and the node is as it was then", holds: sameSince},
+	{usage: "same NODES since MARK", means: "no transaction is open, and the node is as it was then", holds: sameSince(func(all string) string { return all })},
+	{usage: "alike NODES since MARK", means: "as same, but links that a boot has made anew may have another MAC address", holds: sameSince(withoutMAC)},
 	{usage: "applies NODES COUNT since MARK", means: "so many applies were begun", holds: appliesSince},
 }
 
@@ -348,24 +349,27 @@ func kernelHas(want bool) holding {
 	}
 }
 
-func sameSince(ctx context.Context, r *run, a Args) (string, error) {
-	if wrong, err := phaseIs(ctx, r, Args{"NODES": a["NODES"], "PHASE": "Idle"}); wrong != "" || err != nil {
-		return wrong, err
+// sameSince compares what matters of snapshots.
+func sameSince(matters func(snapshot string) string) holding {
+	return func(ctx context.Context, r *run, a Args) (string, error) {
+		if wrong, err := phaseIs(ctx, r, Args{"NODES": a["NODES"], "PHASE": "Idle"}); wrong != "" || err != nil {
+			return wrong, err
+		}
+		for _, node := range r.nodes(a["NODES"]) {
+			moment, ok := r.marks[a["MARK"]][node]
+			if !ok {
+				return "", errors.New(node + " was not there then")
+			}
+			snapshot, err := r.Snapshot(ctx, node)
+			if err != nil {
+				return "", err
+			}
+			if was, now := matters(moment.snapshot), matters(snapshot); now != was {
+				return fmt.Sprintf("%s is not as it was:\n%s", node, cmp.Diff(strings.Split(was, "\n"), strings.Split(now, "\n"))), nil
+			}
+		}
+		return "", nil
 	}
-	for _, node := range r.nodes(a["NODES"]) {
-		was, ok := r.marks[a["MARK"]][node]
-		if !ok {
-			return "", errors.New(node + " was not there then")
-		}
-		now, err := r.Snapshot(ctx, node)
-		if err != nil {
-			return "", err
-		}
-		if now != was.snapshot {
-			return fmt.Sprintf("%s is not as it was:\n%s", node, cmp.Diff(strings.Split(was.snapshot, "\n"), strings.Split(now, "\n"))), nil
-		}
-	}
-	return "", nil
 }
 
 func appliesSince(ctx context.Context, r *run, a Args) (string, error) {

@@ -15,10 +15,11 @@ const usageAdvance = "advance DURATION"
 var commands = []form{
 	// What is needed, before everything else.
 	{usage: "nodes COUNT", means: "so many nodes; 1 without it", sets: setNodes},
-	{usage: "switch SWITCH SETTING...", means: "one more Ethernet segment", sets: setSwitch},
+	{usage: "switch SWITCH SETTING...", means: "one more Ethernet segment, or what lan has beside its gateway", sets: setSwitch},
 	{usage: "nic NODES NIC SWITCH [ADDRESS]", means: "one more NIC, or one on another switch or with another address", sets: setNIC},
 	{usage: "needs FEATURE", means: "the kernel or the host must have it; the lab lists what it lacks", sets: func(p *parser, a Args) error { p.scenario.needs(a["FEATURE"]); return nil }},
 	{usage: "lab seldom", means: "the lab runs it only when it is asked for all of them", sets: func(p *parser, _ Args) error { p.scenario.Seldom = true; return nil }},
+	{usage: "shows life|cut-off|power TOPOLOGY", means: "it is the scenario that shows this of a topology of e2e/lab/topologies", sets: setShows},
 	{usage: "mode centralized|distributed", means: "at the beginning: as it is; later: the cluster is brought into it", sets: setMode, does: doMode},
 
 	// People and the cluster.
@@ -83,6 +84,11 @@ func setNIC(p *parser, a Args) error {
 		address = "none"
 	}
 	return p.scenario.Topology.plug(a["NODES"], NIC{Name: a["NIC"], Switch: a["SWITCH"], Address: address})
+}
+
+func setShows(p *parser, a Args) error {
+	p.scenario.Shows = append(p.scenario.Shows, Shown{What: a["life|cut-off|power"], Topology: a["TOPOLOGY"]})
+	return nil
 }
 
 func setMode(p *parser, a Args) error {

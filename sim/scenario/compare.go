@@ -20,3 +20,8 @@ func (s *Scenario) Comparable(picture string) string {
 	slices.Sort(lines)
 	return strings.Join(lines, "\n") + "\n"
 }
+
+// macs are MAC addresses, and the link-local addresses that are made of them.
+var macs = regexp.MustCompile(`(?i)([0-9a-f]{2}:){5}[0-9a-f]{2}|fe80::[0-9a-f:]+`)
+
+func withoutMAC(snapshot string) string { return macs.ReplaceAllString(snapshot, "MAC") }

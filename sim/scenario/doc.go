@@ -25,6 +25,9 @@
 // each of them. The kernel's state is told in the form of picture.go ("link br1
 // linux-bridge up"); a check's line needs to have its words only, in order.
 //
+// Lines between "each PHASE Applying Probing" and "end" are carried out for each of
+// these phases in turn, which then stands where they say PHASE.
+//
 // # What it owns
 //
 // The language, its strict parser (an unknown command, a file that is missing

@@ -26,11 +26,17 @@ type Scenario struct {
 	OnlySim string
 	// Seldom: a lab runs it only when it is asked for all.
 	Seldom bool
+	// Shows is what it shows of which topology of e2e/lab/topologies.
+	Shows []Shown
 	// Steps in their order, without those that only say what is needed.
 	Steps []*Step
 	// Files are the manifests.
 	Files map[string]string
 }
+
+// Shown is a part of what each topology must have a scenario for: life, cut-off
+// or power.
+type Shown struct{ What, Topology string }
 
 // Step is a line of the script, or the check in it.
 type Step struct {
@@ -85,11 +91,13 @@ func Parse(name string, raw []byte) (*Scenario, error) {
 		}
 		p.scenario.Files[f.Name] = string(f.Data)
 	}
-	number := 0
-	for line := range strings.Lines(string(archive.Comment)) {
-		number++
-		if err := p.line(number, strings.TrimRight(line, "\r\n")); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, number, err))
+	for _, line := range repeated(string(archive.Comment)) {
+		err := line.wrong
+		if err == nil {
+			err = p.line(line.number, line.text)
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", name, line.number, err))
 		}
 	}
 	for _, f := range archive.Files {

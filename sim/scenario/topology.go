@@ -18,6 +18,8 @@ type Topology struct {
 	Switches []Switch
 	// Later are nodes that join in the course of the scenario.
 	Later []string
+	// rewired: the script has said more of lan.
+	rewired bool
 }
 
 // Node is one node. Its first NIC leads to the API server.
@@ -43,7 +45,8 @@ type Switch struct {
 	// included; empty for none.
 	DHCPFrom, DHCPTo string
 	// DNS: the gateway answers questions for names. RA: it sends router advertisements.
-	DNS, RA bool
+	// LACP: a node's NICs in it are one link to it, if the node says so too.
+	DNS, RA, LACP bool
 	// ChassisID makes the switch announce itself to every NIC in it (LLDP),
 	// with SystemName, which may be empty, and VLANs.
 	ChassisID, SystemName string
@@ -120,10 +123,14 @@ func (t *Topology) plug(node string, nic NIC) error {
 
 // wire adds a switch.
 func (t *Topology) wire(name string, settings []string) error {
-	if slices.ContainsFunc(t.Switches, func(s Switch) bool { return s.Name == name }) {
+	s := Switch{Name: name}
+	at := slices.IndexFunc(t.Switches, func(s Switch) bool { return s.Name == name })
+	switch {
+	case name == lan && !t.rewired:
+		s, t.rewired = t.Switches[at], true
+	case at >= 0:
 		return fmt.Errorf("there is a switch %q already", name)
 	}
-	s := Switch{Name: name}
 	for _, setting := range settings {
 		key, value, _ := strings.Cut(setting, "=")
 		switch key {
@@ -131,6 +138,8 @@ func (t *Topology) wire(name string, settings []string) error {
 			s.DNS = true
 		case "ra":
 			s.RA = true
+		case "lacp":
+			s.LACP = true
 		case "gateway":
 			s.Gateway = value
 		case "gateway6":
@@ -147,6 +156,10 @@ func (t *Topology) wire(name string, settings []string) error {
 	}
 	if s.Gateway == "" {
 		return errors.New("gateway=ADDRESS/LENGTH is missing")
+	}
+	if name == lan {
+		t.Switches[at] = s
+		return nil
 	}
 	t.Switches = append(t.Switches, s)
 	return nil
