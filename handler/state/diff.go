@@ -18,7 +18,7 @@ func Diff(before, after State) []Difference {
 	one, other := leaves(inOrder(before)), leaves(inOrder(after))
 	var paths []Path
 	for path, want := range one {
-		if got, has := other[path]; !has || got != want {
+		if got, has := other[path]; (!has || got != want) && !anotherCame(path, one, other) {
 			paths = append(paths, path)
 		}
 	}

@@ -105,6 +105,34 @@ func TestAnAddressOfTheKernelThatNetworkManagerMadeAnewIsTheSame(t *testing.T) {
 	}
 }
 
+// A bridge on the lab, after a power cut in the middle of a trial.
+func TestALinkLocalAddressOfAnotherMACIsNoDifference(t *testing.T) {
+	bridge := func(addresses string) state.State {
+		return parse(t, `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"up","ipv6":{"enabled":true,"address":[`+addresses+`]}}]}`)
+	}
+	const was, is = `{"ip":"fe80::e883:63ff:fefb:bad7","prefix-length":64`, `{"ip":"fe80::cc98:a2ff:fe6d:a5fd","prefix-length":64}`
+	missing := []string{
+		"interfaces[br0].ipv6.address[fe80::e883:63ff:fefb:bad7/64].ip: fe80::e883:63ff:fefb:bad7 is missing",
+		"interfaces[br0].ipv6.address[fe80::e883:63ff:fefb:bad7/64].prefix-length: 64 is missing",
+		"interfaces[br0].ipv6.address[fe80::e883:63ff:fefb:bad7/64].protocol: keepalived is missing",
+	}
+	for name, test := range map[string]struct {
+		before, after string
+		want          []string
+	}{
+		"another one came":      {before: was + "}", after: is},
+		"none came (yet)":       {before: was + "}", want: missing[:2]},
+		"it was somebody's own": {before: was + `,"protocol":"keepalived"}`, after: is, want: missing},
+		"one that is the same":  {before: was + "}", after: was + "}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, lines(state.Diff(bridge(test.before), bridge(test.after)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 // Each is what NetworkManager reported on the lab after a rollback, of a NIC
 // that it had only observed before.
 func TestAProfileThatSaysNothingIsNoDifference(t *testing.T) {

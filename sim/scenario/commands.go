@@ -16,7 +16,7 @@ var commands = []form{
 	// What is needed, before everything else.
 	{usage: "nodes COUNT", means: "so many nodes; 1 without it", sets: setNodes},
 	{usage: "switch SWITCH SETTING...", means: "one more Ethernet segment, or what lan has beside its gateway", sets: setSwitch},
-	{usage: "nic NODES NIC SWITCH [ADDRESS]", means: "one more NIC, or one on another switch or with another address", sets: setNIC},
+	{usage: "nic NODES NIC SWITCH [ADDRESS] [ADDRESS6]", means: "one more NIC, or one on another switch or with other addresses", sets: setNIC},
 	{usage: "needs FEATURE", means: "the kernel or the host must have it; the lab lists what it lacks", sets: func(p *parser, a Args) error { p.scenario.needs(a["FEATURE"]); return nil }},
 	{usage: "lab seldom", means: "the lab runs it only when it is asked for all of them", sets: func(p *parser, _ Args) error { p.scenario.Seldom = true; return nil }},
 	{usage: "shows life|cut-off|power TOPOLOGY", means: "it is the scenario that shows this of a topology of e2e/lab/topologies", sets: setShows},
@@ -83,7 +83,7 @@ func setNIC(p *parser, a Args) error {
 	if address == "" {
 		address = "none"
 	}
-	return p.scenario.Topology.plug(a["NODES"], NIC{Name: a["NIC"], Switch: a["SWITCH"], Address: address})
+	return p.scenario.Topology.plug(a["NODES"], NIC{Name: a["NIC"], Switch: a["SWITCH"], Address: address, Address6: a["ADDRESS6"]})
 }
 
 func setShows(p *parser, a Args) error {

@@ -40,6 +40,7 @@ var kinds = map[string]kind{
 	"COUNT":      {accepts: count},
 	"DURATION":   {accepts: duration},
 	"ADDRESS":    {accepts: address},
+	"ADDRESS6":   {accepts: shaped("auto or an IPv6 address with prefix length", `auto|[0-9a-f:]+/[0-9]+`)},
 	"PHASE":      {accepts: phase},
 	"POLICYROW":  {accepts: rowOf(policyRows)},
 	"ROW":        {accepts: rowOf(enactmentRows)},

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,39 +13,44 @@ import (
 
 func TestMistakesAreToldWithFileAndLine(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"an unknown command":                        {"aply p.yaml", "x.txtar:1: aply: there is no such command or check (there are: add, advance, "},
-		"a check that is none":                      {"await polcy p Available", "x.txtar:1: polcy: there is no such command or check"},
-		"a file that is not there":                  {"apply p.yaml", `x.txtar:1: there is no file "p.yaml"`},
-		"a file that nobody names":                  {"quiet 1s\n-- p.yaml --\n", `x.txtar:2: no command names the file "p.yaml"`},
-		"a file that is there twice":                {"apply p\n-- p --\n-- p --\n", `x.txtar:2: there is a file "p" already`},
-		"a node that is not there":                  {"nodes 2\nreboot node3", `x.txtar:2: there is no node "node3" (there are: node1, node2)`},
-		"a node that joins only later":              {"kill handler node2\nadd node 2\nkill handler node2", `x.txtar:1: there is no node "node2"`},
-		"a phase that is none":                      {"kill handler node1 in Dreaming", `x.txtar:1: "Dreaming" is no phase of a transaction`},
-		"a row that is none":                        {"await enactment node1.p Good", `x.txtar:1: "Good" is no row of the table of conditions (Aborted, Available, `},
-		"a row of an enactment for a policy":        {"await policy p Failing", `x.txtar:1: "Failing" is no row of the table of conditions (Available, Degraded, `},
-		"text without quotes":                       {"await kernel node1 link", "x.txtar:1: link: text stands in single quotes"},
-		"a name in quotes":                          {"reboot 'node1'", "x.txtar:1: 'node1': want NODES, without quotes"},
-		"a word too many":                           {"heal all", `x.txtar:1: "all" is one word too many; it reads: heal`},
-		"a word too few":                            {"carrier node1 eth1", "x.txtar:1: up|down is missing; it reads: carrier NODE NIC up|down [in PHASE]"},
-		"a check that ends early":                   {"await", "x.txtar:1: the rest of the line is missing"},
-		"a quote without an end":                    {"await kernel node1 'link", "x.txtar:1: 'link: the quote does not end"},
-		"a quote without a blank":                   {"await kernel node1 'link'eth1", "x.txtar:1: 'link'eth1: a blank is missing after the quote"},
-		"a quote within a word":                     {"label node1 a='b'", "x.txtar:1: a='b': a quote begins in the middle of a word"},
-		"a duration that is none":                   {"quiet soon", `x.txtar:1: "soon" is no duration such as 30s or 10m`},
-		"a mark that was not made":                  {"expect same node1 since noon", `x.txtar:1: there is no mark "noon" before this line`},
-		"a mark that was made already":              {"mark start", `x.txtar:1: there is a mark "start" already`},
-		"a need after a command":                    {"heal\nneeds bond", "x.txtar:2: what is needed is said before the first command that does something"},
-		"a reason that is missing":                  {"only sim:\nheal", "x.txtar:1: only sim: a reason is missing"},
-		"a switch without a gateway":                {"switch leaf dns\nheal", "x.txtar:1: gateway=ADDRESS/LENGTH is missing"},
-		"a NIC in a switch that is not there":       {"nic node1 eth3 leaf\nheal", `x.txtar:1: there is no switch "leaf" before this line`},
-		"nodes that are said twice":                 {"nodes 2\nnodes 3\nheal", "x.txtar:2: nodes is said once"},
-		"a wait that a lab would sit out":           {"advance 10m", "x.txtar:1: a lab does not wait that long"},
-		"a script without a command":                {"# nothing\n", "x.txtar:1: the script has no command"},
-		"several mistakes, each in a line":          {"heel\nheal all", "x.txtar:2: \"all\""},
-		"what is no text":                           {"heal \xff", "x.txtar:1: is not UTF-8"},
-		"an alternative that is none":               {"carrier node1 eth1 sideways", `x.txtar:1: "sideways": want up or down`},
-		"an address that is none":                   {"nic node1 eth1 lan 10.0.0.1\nheal", `x.txtar:1: "10.0.0.1" is no address with prefix length`},
-		"the nearest of several forms of a command": {"kill handler node1 at Probing", `x.txtar:1: "at" is one word too many; it reads: kill|stop|start|restart handler NODES [in PHASE], or: `},
+		"an unknown command":                         {"aply p.yaml", "x.txtar:1: aply: there is no such command or check (there are: add, advance, "},
+		"a check that is none":                       {"await polcy p Available", "x.txtar:1: polcy: there is no such command or check"},
+		"a file that is not there":                   {"apply p.yaml", `x.txtar:1: there is no file "p.yaml"`},
+		"a file that nobody names":                   {"quiet 1s\n-- p.yaml --\n", `x.txtar:2: no command names the file "p.yaml"`},
+		"a file that is there twice":                 {"apply p\n-- p --\n-- p --\n", `x.txtar:2: there is a file "p" already`},
+		"a node that is not there":                   {"nodes 2\nreboot node3", `x.txtar:2: there is no node "node3" (there are: node1, node2)`},
+		"a node that joins only later":               {"kill handler node2\nadd node 2\nkill handler node2", `x.txtar:1: there is no node "node2"`},
+		"a phase that is none":                       {"kill handler node1 in Dreaming", `x.txtar:1: "Dreaming" is no phase of a transaction`},
+		"a row that is none":                         {"await enactment node1.p Good", `x.txtar:1: "Good" is no row of the table of conditions (Aborted, Available, `},
+		"a row of an enactment for a policy":         {"await policy p Failing", `x.txtar:1: "Failing" is no row of the table of conditions (Available, Degraded, `},
+		"text without quotes":                        {"await kernel node1 link", "x.txtar:1: link: text stands in single quotes"},
+		"a name in quotes":                           {"reboot 'node1'", "x.txtar:1: 'node1': want NODES, without quotes"},
+		"a word too many":                            {"heal all", `x.txtar:1: "all" is one word too many; it reads: heal`},
+		"a word too few":                             {"carrier node1 eth1", "x.txtar:1: up|down is missing; it reads: carrier NODE NIC up|down [in PHASE]"},
+		"a check that ends early":                    {"await", "x.txtar:1: the rest of the line is missing"},
+		"a quote without an end":                     {"await kernel node1 'link", "x.txtar:1: 'link: the quote does not end"},
+		"a quote without a blank":                    {"await kernel node1 'link'eth1", "x.txtar:1: 'link'eth1: a blank is missing after the quote"},
+		"a quote within a word":                      {"label node1 a='b'", "x.txtar:1: a='b': a quote begins in the middle of a word"},
+		"a duration that is none":                    {"quiet soon", `x.txtar:1: "soon" is no duration such as 30s or 10m`},
+		"a mark that was not made":                   {"expect same node1 since noon", `x.txtar:1: there is no mark "noon" before this line`},
+		"a mark that was made already":               {"mark start", `x.txtar:1: there is a mark "start" already`},
+		"a need after a command":                     {"heal\nneeds bond", "x.txtar:2: what is needed is said before the first command that does something"},
+		"a reason that is missing":                   {"only sim:\nheal", "x.txtar:1: only sim: a reason is missing"},
+		"a switch without a gateway":                 {"switch leaf dns\nheal", "x.txtar:1: gateway=ADDRESS/LENGTH is missing"},
+		"a NIC in a switch that is not there":        {"nic node1 eth3 leaf\nheal", `x.txtar:1: there is no switch "leaf" before this line`},
+		"nodes that are said twice":                  {"nodes 2\nnodes 3\nheal", "x.txtar:2: nodes is said once"},
+		"a wait that a lab would sit out":            {"advance 10m", "x.txtar:1: a lab does not wait that long"},
+		"a script without a command":                 {"# nothing\n", "x.txtar:1: the script has no command"},
+		"several mistakes, each in a line":           {"heel\nheal all", "x.txtar:2: \"all\""},
+		"what is no text":                            {"heal \xff", "x.txtar:1: is not UTF-8"},
+		"an alternative that is none":                {"carrier node1 eth1 sideways", `x.txtar:1: "sideways": want up or down`},
+		"an address that is none":                    {"nic node1 eth1 lan 10.0.0.1\nheal", `x.txtar:1: "10.0.0.1" is not auto or an IPv6 address with prefix length`},
+		"an each without phases":                     {"each PHASE\nheal\nend", "x.txtar:1: it reads: each PHASE Applying Probing"},
+		"an each without an end":                     {"heal\neach PHASE Probing\nheal", "x.txtar:2: end is missing after this each"},
+		"an end without an each":                     {"heal\nend", "x.txtar:2: there is no each before this end"},
+		"an each within an each":                     {"each PHASE Probing\neach PHASE Applying\nend", "x.txtar:2: there is no each within an each"},
+		"a phase that is none, in a line of an each": {"each PHASE Dreaming\nkill handler node1 in PHASE\nend", `x.txtar:2: "Dreaming" is no phase`},
+		"the nearest of several forms of a command":  {"kill handler node1 at Probing", `x.txtar:1: "at" is one word too many; it reads: kill|stop|start|restart handler NODES [in PHASE], or: `},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,6 +97,23 @@ func TestACheckHasItsOwnWords(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(Args{"ENACTMENT": "nodes.p", "ROW": "Failing", "TEXT": "no"}, s.Steps[0].Check.Args); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLinesAreCarriedOutForEachPhase(t *testing.T) {
+	s, err := Parse("x.txtar", []byte("heal\neach PHASE Applying Probing\n  stop handler node1 in PHASE\n  apply PHASE.yaml\nend\nheal\n-- PHASE.yaml --\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, step := range s.Steps {
+		got = append(got, fmt.Sprintf("%d %s", step.Line, step.Text))
+	}
+	want := []string{
+		"1 heal", "3 stop handler node1 in Applying", "4 apply PHASE.yaml", "3 stop handler node1 in Probing", "4 apply PHASE.yaml", "6 heal",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -32,7 +32,7 @@ type Node struct {
 type NIC struct {
 	Name, Switch string
 	// Address with prefix length, "dhcp", or "none" for a NIC that is up
-	// without a profile. Address6 is empty for none.
+	// without a profile. Address6 may be "auto"; it is empty for none.
 	Address, Address6 string
 }
 

@@ -67,7 +67,7 @@ func Singles(recordings []*Recording) (jobs []Job, left int) {
 
 // Share keeps all runs of the scenarios that are chosen, and of the others one in so
 // many, beginning with number from: so many starts that follow one another
-// have all of them, but for those of the lives, of which there are eight times as many.
+// have all of them, but for those of the long ones, of which there are many times as many.
 func Share(jobs []Job, one int, from uint64) []Job {
 	chosen, others := Chosen(), 0
 	return slices.DeleteFunc(jobs, func(j Job) bool {
@@ -76,19 +76,21 @@ func Share(jobs []Job, one int, from uint64) []Job {
 		}
 		others++
 		share := one
-		if strings.HasPrefix(j.Recording.Scenario.Name, lives) {
-			share *= shareOfLives
+		for prefix, less := range long() {
+			if strings.HasPrefix(j.Recording.Scenario.Name, prefix) {
+				share *= less
+			}
 		}
 		return (uint64(others)+from)%uint64(share) != 0 //nolint:gosec // They are small.
 	})
 }
 
-// lives are scenarios of six applies each that differ in the type of the link:
-// their runs would be half of all, so one in eight of them is taken.
-const (
-	lives        = "the-life-of-"
-	shareOfLives = 8
-)
+// long are families of scenarios whose members differ in the type of the link, by what their
+// names begin with. Their runs would be most of all, so one in so many of them is taken:
+// a life has six applies, and a loss of power in each phase has nineteen.
+func long() map[string]int {
+	return map[string]int{"the-life-of-": 8, "the-power-goes-in-each-phase-on-": 60}
+}
 
 // near is how far apart most of the two faults of a pair are, in calls: in the time in
 // which the first one is being dealt with.

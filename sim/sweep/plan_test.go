@@ -40,16 +40,18 @@ func TestSoManyStartsThatFollowOneAnotherShareAllRuns(t *testing.T) {
 	}
 }
 
-func TestOfTheRunsOfLivesFewerAreTaken(t *testing.T) {
-	count := map[uint64]int{}
-	for from := range uint64(shareOfLives) {
-		for _, j := range Share(jobsOf(lives+"a-bond", 50), 1, from) {
-			count[j.Strikes[0].Call]++
+func TestOfTheRunsOfLongScenariosFewerAreTaken(t *testing.T) {
+	for family, less := range long() {
+		count := map[uint64]int{}
+		for from := range uint64(less) { //nolint:gosec // It is small.
+			for _, j := range Share(jobsOf(family+"a-bond", 50), 1, from) {
+				count[j.Strikes[0].Call]++
+			}
 		}
-	}
-	for call := range uint64(50) {
-		if count[call] != 1 {
-			t.Errorf("call %d was struck %d times", call, count[call])
+		for call := range uint64(50) {
+			if count[call] != 1 {
+				t.Errorf("%s: call %d was struck %d times", family, call, count[call])
+			}
 		}
 	}
 }
