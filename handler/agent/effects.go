@@ -345,7 +345,11 @@ func (a *Agent) compare(ctx context.Context, entry journal.Entry, before, desire
 		message := []string{"reading the node's network: " + err.Error()}
 		return txn.Settled{Differences: message, Missing: message}
 	}
-	settled := txn.Settled{Differences: lines(state.Diff(before, now)), Missing: lines(state.Missing(desired, now))}
+	diff := state.Diff
+	if boot, err := a.Boot.ID(); err == nil && boot != entry.BootID {
+		diff = state.DiffAfterBoot
+	}
+	settled := txn.Settled{Differences: lines(diff(before, now)), Missing: lines(state.Missing(desired, now))}
 	if len(settled.Missing)+len(settled.Differences) == 0 {
 		settled.Missing = []string{provesNothing}
 	}

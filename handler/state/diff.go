@@ -43,6 +43,17 @@ func Diff(before, after State) []Difference {
 	return found
 }
 
+// DiffAfterBoot is Diff where the node has booted since before: the kernel draws the MAC address
+// of a link that it makes anew, and a port has that of its bond.
+func DiffAfterBoot(before, after State) []Difference {
+	drawn := map[Path]bool{}
+	for _, one := range after.Interfaces() {
+		controller, _ := one.Controller()
+		drawn[pathOf(one).below("mac-address")] = controller != "" || text(one.tree["permanent-mac-address"]) == ""
+	}
+	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool { return drawn[d.Path] })
+}
+
 // wholeInterface stands for an interface's being there at all.
 const wholeInterface = "the interface"
 

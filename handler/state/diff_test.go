@@ -133,6 +133,25 @@ func TestALinkLocalAddressOfAnotherMACIsNoDifference(t *testing.T) {
 	}
 }
 
+// A MAC-VLAN, a bond with a port, and NICs, of which somebody has changed one.
+func TestABootDrawsTheMACAddressOfWhatIsMadeAnew(t *testing.T) {
+	node := func(mac, bond, nic string) state.State {
+		return parse(t, `{"interfaces":[{"name":"mac1","type":"mac-vlan","state":"up","mac-address":"`+mac+`"},
+			{"name":"bond1","type":"bond","state":"up","mac-address":"`+bond+`"},
+			{"name":"eth1","type":"ethernet","state":"up","controller":"bond1","mac-address":"`+bond+`","permanent-mac-address":"02:00:00:00:00:01"},
+			{"name":"eth2","type":"ethernet","state":"up","mac-address":"`+nic+`","permanent-mac-address":"02:00:00:00:00:02"}]}`)
+	}
+	before := node("02:00:00:00:00:0A", "02:00:00:00:00:01", "02:00:00:00:00:02")
+	after := node("02:00:00:00:00:0B", "02:00:00:00:00:03", "02:00:00:00:00:04")
+	const nic = "interfaces[eth2].mac-address: is 02:00:00:00:00:04, should be 02:00:00:00:00:02"
+	if diff := cmp.Diff([]string{nic}, lines(state.DiffAfterBoot(before, after))); diff != "" {
+		t.Error(diff)
+	}
+	if got := lines(state.Diff(before, after)); len(got) != 4 {
+		t.Errorf("without a boot: %q", got)
+	}
+}
+
 // Each is what NetworkManager reported on the lab after a rollback, of a NIC
 // that it had only observed before.
 func TestAProfileThatSaysNothingIsNoDifference(t *testing.T) {

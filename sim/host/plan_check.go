@@ -107,6 +107,9 @@ func (d *plan) checkMTU(_ map[string]*wish, w *wish) error {
 	if nic, ok := d.host.nic(w.name); ok {
 		most = nic.MaxMTU
 	}
+	if w.kind == "vrf" {
+		most = mtuOfNew("vrf")
+	}
 	switch {
 	case mtu > most:
 		return invalid("Desired MTU %d for interface %s is bigger than maximum allowed MTU %d", mtu, w.name, most)
