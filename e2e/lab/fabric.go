@@ -66,7 +66,7 @@ func runFabric(ctx context.Context, dir string) error {
 	f := &fabric{dir: dir, topo: rec.Topology, proxy: newProxy(os.NewFile(3, "host network namespace"))}
 	var units []*unit
 	for _, s := range rec.Topology.Switches {
-		u, err := f.dnsmasq(s)
+		u, err := f.dnsmasq(s, "")
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (f *fabric) answer(ctx context.Context, req request) response {
 		}
 		return response{}
 	case "switch":
-		if err := f.faulty(req.Target, req.Args[0], req.Args[1]); err != nil {
+		if err := f.faulty(ctx, req.Target, req.Args[0], req.Args[1]); err != nil {
 			return response{Error: err.Error()}
 		}
 		return response{}
@@ -209,10 +209,11 @@ func makeSegment(s SwitchSpec) (netlink.Link, error) {
 	return vlan, nil
 }
 
-// dnsmasq is the gateway's DHCP, DNS and router advertisements on one switch.
-func (f *fabric) dnsmasq(s SwitchSpec) (*unit, error) {
+// dnsmasq is the gateway's DHCP, DNS and router advertisements on one switch, with more
+// lines in its configuration than the topology has.
+func (f *fabric) dnsmasq(s SwitchSpec, more string) (*unit, error) {
 	conf := filepath.Join(f.dir, "dnsmasq-"+s.Name+".conf")
-	if err := os.WriteFile(conf, []byte(dnsmasqConf(f.topo, s, f.dir)), 0o644); err != nil {
+	if err := os.WriteFile(conf, []byte(dnsmasqConf(f.topo, s, f.dir)+more), 0o644); err != nil {
 		return nil, fmt.Errorf("writing dnsmasq's configuration: %w", err)
 	}
 	return &unit{

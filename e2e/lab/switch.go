@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
+	"syscall"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -25,9 +27,20 @@ const (
 	// Claim has another host of the segment use an address, and answer for it.
 	Claim   = "claim"
 	Release = "release"
+	// DHCPSilent has the segment's DHCP server answer nobody. DHCPAnswers is as the topology
+	// says; DHCPOther is another server in its place, which leases other addresses.
+	DHCPSilent  = "dhcp-silent"
+	DHCPAnswers = "dhcp-answers"
+	DHCPOther   = "dhcp-other"
 )
 
-// Switch breaks a switch, or mends it. Address is for Claim and Release.
+// SwitchFaults are all of these, in the words of whoever breaks it.
+func SwitchFaults() []string {
+	return []string{SwitchDown, SwitchUp, LACPSilent, LACPSpeaks, Claim, Release, DHCPSilent, DHCPAnswers, DHCPOther}
+}
+
+// Switch breaks a switch, or mends it. Address is for Claim and Release, and for DHCPOther
+// a range of addresses: FROM-TO.
 func (l *Lab) Switch(ctx context.Context, name, what, address string) error {
 	if _, err := l.ask(ctx, l.fabricDir(), request{Verb: "switch", Target: name, Args: []string{what, address}}); err != nil {
 		return fmt.Errorf("switch %s: %w", name, err)
@@ -36,7 +49,7 @@ func (l *Lab) Switch(ctx context.Context, name, what, address string) error {
 }
 
 // faulty carries that out, in the fabric.
-func (f *fabric) faulty(name, what, address string) error {
+func (f *fabric) faulty(ctx context.Context, name, what, address string) error {
 	s := f.topo.switchOf(name)
 	if s.Name == "" {
 		return errors.New("there is no such switch")
@@ -58,8 +71,38 @@ func (f *fabric) faulty(name, what, address string) error {
 		return f.aggregates(s, segment, what == LACPSpeaks)
 	case Claim, Release:
 		return claim(s, segment, address, what == Claim)
+	case DHCPSilent, DHCPAnswers, DHCPOther:
+		return f.dhcp(ctx, s, what, address)
 	}
-	return fmt.Errorf("%q is none of %s, %s, %s, %s, %s, %s", what, SwitchUp, SwitchDown, LACPSilent, LACPSpeaks, Claim, Release)
+	return fmt.Errorf("%q is none of %s", what, strings.Join(SwitchFaults(), ", "))
+}
+
+// dhcp starts the segment's DHCP server anew, as it is to be from now on.
+func (f *fabric) dhcp(ctx context.Context, s SwitchSpec, what, leases string) error {
+	if s.DHCP == nil {
+		return errors.New("it has no DHCP server: dhcp is not set in the topology")
+	}
+	more := ""
+	switch what {
+	case DHCPSilent:
+		more = "dhcp-ignore=tag:!nobody\n"
+	case DHCPOther:
+		from, to, _ := strings.Cut(leases, "-")
+		for _, end := range []string{from, to} {
+			if _, err := netip.ParseAddr(end); err != nil {
+				return fmt.Errorf("%q is no range of addresses: FROM-TO", leases)
+			}
+		}
+		s.DHCP = &DHCPSpec{From: from, To: to}
+	}
+	u, err := f.dnsmasq(s, more)
+	if err != nil {
+		return err
+	}
+	if err := f.sup.stop(ctx, u.name, syscall.SIGTERM, false); err != nil {
+		return err
+	}
+	return f.sup.start(ctx, u.name)
 }
 
 // claim adds an address to the segment's own host, or takes it away.

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 	"github.com/nmstate/kubernetes-nmstate/sim/scenario"
 )
 
@@ -65,6 +67,52 @@ func (l *Lab) Told(ctx context.Context, kind, name string) ([]scenario.Told, err
 		}
 	}
 	return found, nil
+}
+
+// Claim has the host of the switch use an address.
+func (l *Lab) Claim(ctx context.Context, on, address string, is bool) error {
+	if is {
+		l.broken[on+" "+lab.Release] = address
+		return l.cluster.Switch(ctx, on, lab.Claim, address)
+	}
+	delete(l.broken, on+" "+lab.Release)
+	return l.cluster.Switch(ctx, on, lab.Release, address)
+}
+
+// DHCP starts the switch's server anew.
+func (l *Lab) DHCP(ctx context.Context, on, how, leases string) error {
+	l.broken[on+" "+lab.DHCPAnswers] = ""
+	return l.cluster.Switch(ctx, on, "dhcp-"+how, leases)
+}
+
+// Disk breaks the node's disk.
+func (l *Lab) Disk(ctx context.Context, node, how string) error {
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return err
+	}
+	return n.BreakDisk(ctx, how)
+}
+
+// Clock steps that of the virtual machine, and back when the scenario is over.
+func (l *Lab) Clock(ctx context.Context, by time.Duration) error {
+	l.stepped += by
+	return l.cluster.StepClock(ctx, by)
+}
+
+// mend puts right what a scenario has broken of switches and the clock.
+func (l *Lab) mend(ctx context.Context) error {
+	var errs []error
+	for what, value := range l.broken {
+		on, how, _ := strings.Cut(what, " ")
+		errs = append(errs, l.cluster.Switch(ctx, on, how, value))
+	}
+	clear(l.broken)
+	if l.stepped != 0 {
+		errs = append(errs, l.cluster.StepClock(ctx, -l.stepped))
+		l.stepped = 0
+	}
+	return errors.Join(errs...)
 }
 
 // Carrier sets the far end of a NIC.

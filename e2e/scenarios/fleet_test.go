@@ -32,6 +32,7 @@ type fleet struct {
 	root      string
 	last      *Lab
 	topology  string
+	disk      string
 	// asMade are the nodes as they were at first, and their Node objects.
 	asMade  map[string]string
 	objects map[string]corev1.Node
@@ -43,7 +44,11 @@ func (f *fleet) take(ctx context.Context, s *scenario.Scenario) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.last != nil && f.topology == topology {
+	disk := lab.DiskFolder
+	if slices.Contains(s.Needs, needsImage) && !f.vm {
+		disk = lab.DiskImage
+	}
+	if f.last != nil && f.topology == topology && f.disk == disk {
 		if err := f.renew(ctx); err != nil {
 			err = errors.Join(fmt.Errorf("the lab could not be made anew, so there is another: %w", err), f.drop(ctx))
 			fmt.Fprintln(os.Stderr, err)
@@ -52,6 +57,7 @@ func (f *fleet) take(ctx context.Context, s *scenario.Scenario) (*Lab, error) {
 		return nil, err
 	}
 	if f.last == nil {
+		f.disk = disk
 		if err := f.make(ctx, topology); err != nil {
 			return nil, errors.Join(err, f.drop(ctx))
 		}
@@ -78,7 +84,7 @@ func (f *fleet) make(ctx context.Context, topology string) error {
 	}
 	l := &Lab{
 		bin: f.bin, audit: filepath.Join(f.root, "audit.log"), mode: cluster.Distributed, slow: 1,
-		away: map[string]bool{}, pristine: map[string]map[string]string{},
+		away: map[string]bool{}, broken: map[string]string{}, pristine: map[string]map[string]string{},
 	}
 	if f.vm {
 		l.slow = emulated
@@ -86,7 +92,7 @@ func (f *fleet) make(ctx context.Context, topology string) error {
 	f.last, f.topology, f.asMade, f.objects = l, topology, map[string]string{}, map[string]corev1.Node{}
 	l.cluster, err = cluster.Up(ctx, cluster.Options{
 		Lab: lab.Options{
-			Root: f.root, Name: f.name, VM: f.vm, Topology: parsed, Deploy: deploy, AuditLog: l.audit,
+			Root: f.root, Name: f.name, VM: f.vm, Disk: f.disk, Topology: parsed, Deploy: deploy, AuditLog: l.audit,
 			Handler:           filepath.Join(f.bin, "handler"),
 			HandlerArgs:       []string{"--revert-helper", filepath.Join(f.bin, "nmstate-revert")},
 			KubebuilderAssets: os.Getenv("KUBEBUILDER_ASSETS"),
@@ -158,7 +164,7 @@ func (f *fleet) renew(ctx context.Context) error {
 
 // putBack starts what was stopped and heals what was cut.
 func (l *Lab) putBack(ctx context.Context) error {
-	var errs []error
+	errs := []error{l.mend(ctx)}
 	if l.cut {
 		errs = append(errs, l.Heal(ctx))
 	}

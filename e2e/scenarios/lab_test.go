@@ -49,6 +49,9 @@ type Lab struct {
 	// away are parts that were stopped, cut tells that the API server is out of reach.
 	away map[string]bool
 	cut  bool
+	// broken is what mends a switch, with its last word, and stepped what the clock is off.
+	broken  map[string]string
+	stepped time.Duration
 }
 
 // Client is the administrator's.

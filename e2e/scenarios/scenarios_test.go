@@ -225,6 +225,9 @@ func keepLogs(t *testing.T, f *fleet, folder string) {
 	}
 }
 
+// needsImage is the feature of a disk that can be filled.
+const needsImage = "disk-image"
+
 // lacks tries whether a node's kernel has a feature, in a network namespace that
 // goes with the try. nil means that it has it.
 func (l *Lab) lacks(ctx context.Context, feature string) error {
@@ -232,11 +235,23 @@ func (l *Lab) lacks(ctx context.Context, feature string) error {
 	tries := map[string]string{
 		"bond":                  "ip link add t0 type bond",
 		"bridge-vlan-filtering": "ip link add t0 type bridge && ip link set t0 type bridge vlan_filtering 1",
+		"ipvlan":                pair + "ip link add link v0 name t0 type ipvlan mode l2",
 		"dummy":                 "ip link add t0 type dummy",
 		"vlan":                  pair + "ip link add link v0 name t0 type vlan id 5",
 		"vrf":                   "ip link add t0 type vrf table 5",
 	}
-	if feature == "ovs" {
+	switch feature {
+	case needsImage:
+		if l.slow > 1 {
+			return errors.New("a disk in a virtual machine is a folder")
+		}
+		return nil
+	case "own-clock":
+		if l.slow == 1 {
+			return errors.New("the lab's nodes have this machine's clock")
+		}
+		return nil
+	case "ovs":
 		_, err := l.cluster.Nodes()[0].Exec(ctx, "ovs-vsctl", "--timeout=5", "show")
 		return err
 	}

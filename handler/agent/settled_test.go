@@ -65,9 +65,9 @@ func TestAProvenChangeWhoseCheckpointIsGoneIsKeptOnlyWhenItStaysInPlace(t *testi
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := newPassing()
-			a := &Agent{Options: Options{Clock: clock, Backend: rollsBack{newHost(), clock, "br1", c.comesBack}}}
+			a := &Agent{Options: Options{Clock: clock, Boot: boot{"first"}, Backend: rollsBack{newHost(), clock, "br1", c.comesBack}}}
 			settled, _ := a.settle(t.Context(), journal.Entry{
-				Transaction: txn.State{Proven: true}, Before: []byte(br1), Change: []byte(`{"interfaces": [{"name": "br1", "state": "absent"}]}`),
+				BootID: "first", Transaction: txn.State{Proven: true}, Before: []byte(br1), Change: []byte(`{"interfaces": [{"name": "br1", "state": "absent"}]}`),
 			}).(txn.Settled)
 			if kept := len(settled.Missing) == 0; kept != c.kept {
 				t.Errorf("kept %t, want %t: %+v", kept, c.kept, settled)

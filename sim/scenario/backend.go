@@ -60,6 +60,15 @@ type Backend interface {
 	// it is empty, for all. Heal takes back all cuts.
 	Cut(ctx context.Context, what, node string) error
 	Heal(ctx context.Context) error
+	// Claim has another host of a switch use an address, or not any more.
+	Claim(ctx context.Context, on, address string, is bool) error
+	// DHCP sets how a switch's server is: "silent", "answers", or "other" with the
+	// range that it leases.
+	DHCP(ctx context.Context, on, how, leases string) error
+	// Disk sets how a node's disk is: "full", "read-only" or "writable".
+	Disk(ctx context.Context, node, how string) error
+	// Clock steps the clock of all nodes.
+	Clock(ctx context.Context, by time.Duration) error
 	// Carrier of a NIC.
 	Carrier(ctx context.Context, node, nic string, up bool) error
 	// Plug puts a NIC in that was pulled out, or pulls it out.

@@ -54,6 +54,12 @@ var commands = []form{
 	{usage: "plug NODE NIC", means: "put a NIC in", does: doPlug(true)},
 	{usage: "unplug NODE NIC", means: "pull a NIC out", does: doPlug(false)},
 	{usage: "drift NODES TEXT...", means: "change the node by hand: 'mtu eth1 1300', 'address del eth1 198.18.0.5/24', 'route add 10.9.0.0/24 via 192.0.2.1 dev eth0', 'link add NAME bridge'", does: doDrift},
+	{usage: "claim SWITCH HOST", means: "another host of the switch uses the address", does: doClaim(true)},
+	{usage: "release SWITCH HOST", means: "it does no more", does: doClaim(false)},
+	{usage: "dhcp SWITCH silent|answers", means: "the switch's DHCP server answers nobody, or as before", does: doDHCP},
+	{usage: "dhcp SWITCH other RANGE", means: "another server is in its place, which leases other addresses", does: doOtherDHCP},
+	{usage: "disk NODES full|read-only|writable [in PHASE]", means: "nothing can be written below /etc and /var, or as before; full needs disk-image", does: doDisk, looks: true},
+	{usage: "clock STEP [in PHASE]", means: "the clock of all nodes is stepped; a lab needs own-clock for it", does: doClock, looks: true},
 
 	// Looking.
 	{usage: "mark NEWMARK", means: "remember every node as it is", does: func(ctx context.Context, r *run, s *Step) error { return r.mark(ctx, s.Args["NEWMARK"]) }, looks: true, watches: true},

@@ -39,6 +39,9 @@ var kinds = map[string]kind{
 	"SETTING":    {accepts: shaped("dns, ra, lacp or one of gateway=, gateway6=, dhcp=FROM-TO, chassis=, system=, vlans=", `dns|ra|lacp|(gateway|gateway6|dhcp|chassis|system|vlans)=[^ ]+`)},
 	"COUNT":      {accepts: count},
 	"DURATION":   {accepts: duration},
+	"HOST":       {accepts: shaped("an IP address", `[0-9a-f.:]+`)},
+	"RANGE":      {accepts: shaped("a range of addresses, FROM-TO", `[0-9.]+-[0-9.]+`)},
+	"STEP":       {accepts: step},
 	"ADDRESS":    {accepts: address},
 	"ADDRESS6":   {accepts: shaped("auto or an IPv6 address with prefix length", `auto|[0-9a-f:]+/[0-9]+`)},
 	"PHASE":      {accepts: phase},
@@ -68,6 +71,13 @@ func count(_ *parser, said string) error {
 func duration(_ *parser, said string) error {
 	if d, err := time.ParseDuration(said); err != nil || d <= 0 || d > 30*24*time.Hour {
 		return fmt.Errorf("%q is no duration such as 30s or 10m", said)
+	}
+	return nil
+}
+
+func step(_ *parser, said string) error {
+	if d, err := time.ParseDuration(said); err != nil || d == 0 {
+		return fmt.Errorf("%q is no step such as 2h or -5m", said)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ ip; NetworkManager comes from a cached Debian root or from the machine.`,
 	root.AddCommand(newUp(w), newDown(w), newStatus(w), newExec(w), newKernel(w), newLogs(w),
 		newUnit(w, "nm", "NetworkManager", (*lab.Node).NM), newUnit(w, "ovsdb", "Open vSwitch's database", (*lab.Node).OVSDB),
 		newUnit(w, "handler", "the handler", (*lab.Node).Handler),
-		newLink(w), newReboot(w), newPower(w), newAPI(w), newGateway(w), newSwitch(w), newVM(w), newGraph(w), newFromNNS(w))
+		newLink(w), newReboot(w), newPower(w), newAPI(w), newGateway(w), newSwitch(w), newDisk(w), newClock(w), newVM(w), newGraph(w), newFromNNS(w))
 	return root
 }
 

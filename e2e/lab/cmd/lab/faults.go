@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -153,18 +154,19 @@ stay, without what the VM had not written yet.`,
 }
 
 func newSwitch(w *where) *cobra.Command {
-	words := []string{lab.SwitchDown, lab.SwitchUp, lab.LACPSilent, lab.LACPSpeaks, lab.Claim, lab.Release}
 	return &cobra.Command{
-		Use:   "switch NAME down|up|lacp-silent|lacp-speaks|claim ADDRESS|release ADDRESS",
-		Short: "Have a switch drop everything, speak no LACP, or another host on it use an address",
-		Long: `Have a switch drop everything, speak no LACP, or another host on it use an address.
+		Use:   "switch NAME down|up|lacp-silent|lacp-speaks|claim ADDRESS|release ADDRESS|dhcp-silent|dhcp-answers|dhcp-other FROM-TO",
+		Short: "Have a switch drop everything, speak no LACP, lease nothing or other addresses, or another host on it use an address",
+		Long: `Have a switch drop everything, speak no LACP, lease nothing or other addresses, or another host on it use an address.
 
 down leaves the carrier of the switch's ports as it is. Of a switch that is a VLAN of
 another one, it is the trunk that does not carry the VLAN any more. claim has another
-host of the segment use an address, as of somebody who has configured it twice.`,
-		Example:   "  lab switch hundred down\n  lab switch lan lacp-silent\n  lab switch lan claim 192.0.2.11",
+host of the segment use an address, as of somebody who has configured it twice.
+dhcp-silent has its DHCP server answer nobody (name server and router stay), and
+dhcp-other is another server in its place, which knows nobody's lease.`,
+		Example:   "  lab switch hundred down\n  lab switch lan lacp-silent\n  lab switch lan claim 192.0.2.11\n  lab switch storage dhcp-other 198.51.100.10-198.51.100.20",
 		Args:      cobra.RangeArgs(2, 3),
-		ValidArgs: words,
+		ValidArgs: lab.SwitchFaults(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := lab.Open(w.root, w.name)
 			if err != nil {
@@ -175,6 +177,38 @@ host of the segment use an address, as of somebody who has configured it twice.`
 				address = args[2]
 			}
 			return l.Switch(cmd.Context(), args[0], args[1], address)
+		},
+	}
+}
+
+func newDisk(w *where) *cobra.Command {
+	return w.verb([]string{lab.DiskFull, lab.DiskReadOnly, lab.DiskWritable}, (*lab.Node).BreakDisk, &cobra.Command{
+		Use:   "disk NODE full|read-only|writable",
+		Short: "Fill a node's disk, have it take nothing any more, or mend it",
+		Long: `Fill a node's disk, have it take nothing any more, or mend it.
+
+The disk is what is below /etc and /var. Only one that is an image can be filled
+(lab up --disk image).`,
+		Example: "  lab disk node1 read-only",
+	})
+}
+
+func newClock(w *where) *cobra.Command {
+	return &cobra.Command{
+		Use:     "clock DURATION",
+		Short:   "Step the clock of a lab's virtual machine, which all of its nodes have",
+		Example: "  lab clock 2h\n  lab clock -- -5m",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			by, err := time.ParseDuration(args[0])
+			if err != nil {
+				return fmt.Errorf("%q is no duration such as 2h or -5m", args[0])
+			}
+			l, err := lab.Open(w.root, w.name)
+			if err != nil {
+				return err
+			}
+			return l.StepClock(cmd.Context(), by)
 		},
 	}
 }
