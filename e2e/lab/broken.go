@@ -33,9 +33,10 @@ func (n *Node) BreakDisk(ctx context.Context, how string) error {
 		// What dd says is that there is no space left.
 		script = "dd if=/dev/zero of=" + filler + " bs=64k 2>/dev/null; dd if=/dev/zero bs=1 count=65536 >>" + filler + " 2>/dev/null; true"
 	case DiskReadOnly:
-		script = "mount -n -o remount,bind,ro /var && mount -n -o remount,bind,ro /etc"
+		// A mount over each, since that below is busy where a file is open in it.
+		script = "for d in /var /etc; do mount -n --bind $d $d && mount -n -o remount,bind,ro $d || exit 1; done"
 	case DiskWritable:
-		script = "mount -n -o remount,bind,rw /var && mount -n -o remount,bind,rw /etc && rm -f " + filler
+		script = "for d in /var /etc; do touch $d/.writable 2>/dev/null && rm $d/.writable || umount -n -l $d || exit 1; done; rm -f " + filler
 	default:
 		return fmt.Errorf("%q is none of %s, %s, %s", how, DiskFull, DiskReadOnly, DiskWritable)
 	}

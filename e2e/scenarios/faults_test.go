@@ -170,9 +170,3 @@ func byHand(change []string) ([]string, error) {
 	}
 	return nil, fmt.Errorf("%q is no change that is known", strings.Join(change, " "))
 }
-
-// AddNode is not for the lab.
-func (l *Lab) AddNode(context.Context, int) error { return errOnlySim }
-
-// RemoveNode is not for the lab.
-func (l *Lab) RemoveNode(context.Context, string) error { return errOnlySim }

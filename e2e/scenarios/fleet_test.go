@@ -40,7 +40,7 @@ type fleet struct {
 
 // take returns a lab for the scenario, in its mode.
 func (f *fleet) take(ctx context.Context, s *scenario.Scenario) (*Lab, error) {
-	topology, err := topologyText(s.Topology, f.vm && slices.Contains(s.Needs, "ovs"))
+	topology, err := topologyText(s.Topology.Grown(), f.vm && slices.Contains(s.Needs, "ovs"))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (f *fleet) take(ctx context.Context, s *scenario.Scenario) (*Lab, error) {
 	if slices.Contains(s.Needs, needsImage) && !f.vm {
 		disk = lab.DiskImage
 	}
-	if f.last != nil && f.topology == topology && f.disk == disk {
+	if f.last != nil && f.topology == topology && f.disk == disk && len(s.Topology.Later) == 0 && len(f.last.out) == 0 && !f.last.grown {
 		if err := f.renew(ctx); err != nil {
 			err = errors.Join(fmt.Errorf("the lab could not be made anew, so there is another: %w", err), f.drop(ctx))
 			fmt.Fprintln(os.Stderr, err)
@@ -63,6 +63,10 @@ func (f *fleet) take(ctx context.Context, s *scenario.Scenario) (*Lab, error) {
 		}
 	}
 	l := f.last
+	l.grown = len(s.Topology.Later) > 0
+	if err := l.keepOut(ctx, s.Topology.Later); err != nil {
+		return nil, errors.Join(err, f.drop(ctx))
+	}
 	if err := l.Mode(ctx, s.Centralized); err != nil {
 		return nil, err
 	}
@@ -84,7 +88,7 @@ func (f *fleet) make(ctx context.Context, topology string) error {
 	}
 	l := &Lab{
 		bin: f.bin, audit: filepath.Join(f.root, "audit.log"), mode: cluster.Distributed, slow: 1,
-		away: map[string]bool{}, broken: map[string]string{}, pristine: map[string]map[string]string{},
+		away: map[string]bool{}, broken: map[string]string{}, out: map[string]*corev1.Node{}, pristine: map[string]map[string]string{},
 	}
 	if f.vm {
 		l.slow = emulated
@@ -177,16 +181,8 @@ func (l *Lab) putBack(ctx context.Context) error {
 }
 
 func (f *fleet) renewNode(ctx context.Context, n *lab.Node) error {
-	for _, folder := range []string{"/etc", "/var"} {
-		files, err := filepath.Glob(filepath.Join(n.DiskPath(folder), "*"))
-		if err != nil {
-			return err
-		}
-		for _, path := range files {
-			if err := os.RemoveAll(path); err != nil {
-				return err
-			}
-		}
+	if err := empty(n); err != nil {
+		return err
 	}
 	var now corev1.Node
 	if err := f.last.Client().Get(ctx, client.ObjectKey{Name: n.Name}, &now); err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nmstate/kubernetes-nmstate/e2e/cluster"
@@ -49,6 +50,10 @@ type Lab struct {
 	// away are parts that were stopped, cut tells that the API server is out of reach.
 	away map[string]bool
 	cut  bool
+	// out are the Nodes that are not in the cluster (any more), and grown tells that one
+	// has joined it since.
+	out   map[string]*corev1.Node
+	grown bool
 	// broken is what mends a switch, with its last word, and stepped what the clock is off.
 	broken  map[string]string
 	stepped time.Duration
@@ -90,6 +95,9 @@ func (l *Lab) Kernel(ctx context.Context, node string) ([]string, error) {
 	n, err := l.cluster.Node(node)
 	if err != nil {
 		return nil, err
+	}
+	if l.out[node] != nil {
+		return nil, nil
 	}
 	kernel, err := n.Kernel(ctx)
 	if err != nil {

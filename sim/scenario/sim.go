@@ -61,7 +61,7 @@ func Simulate(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
 
 // Build makes the cluster of a scenario, before the first instant of its run.
 func Build(ctx context.Context, s *Scenario, w *world.World) (*Sim, error) {
-	topology, err := networkOf(s.Topology.grown())
+	topology, err := networkOf(s.Topology.Grown())
 	if err != nil {
 		return nil, err
 	}

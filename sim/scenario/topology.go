@@ -91,8 +91,8 @@ func (t *Topology) names() []string {
 	return append(all, t.Later...)
 }
 
-// grown is the topology when the later nodes have come.
-func (t Topology) grown() Topology {
+// Grown is the topology when the later nodes have come.
+func (t Topology) Grown() Topology {
 	for _, name := range t.Later {
 		number, _ := strconv.Atoi(strings.TrimPrefix(name, "node"))
 		t.Nodes = append(slices.Clip(t.Nodes), nodeOf(number))
