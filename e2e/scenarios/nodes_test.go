@@ -30,8 +30,13 @@ func (l *Lab) AddNode(ctx context.Context, number int) error {
 		return fmt.Errorf("%s is in the cluster already", name)
 	}
 	delete(l.out, name)
+	status := object.Status
 	if err := l.Client().Create(ctx, object); err != nil {
 		return fmt.Errorf("creating the Node: %w", err)
+	}
+	object.Status = status // The API server takes it apart from the rest only.
+	if err := l.Client().Status().Update(ctx, object); err != nil {
+		return fmt.Errorf("telling that the Node is ready: %w", err)
 	}
 	return n.Power(ctx, "on")
 }
@@ -50,7 +55,7 @@ func (l *Lab) RemoveNode(ctx context.Context, node string) error {
 	if err := l.Client().Get(ctx, client.ObjectKey{Name: node}, &object); err != nil {
 		return fmt.Errorf("reading the Node: %w", err)
 	}
-	again := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: object.Labels, Annotations: object.Annotations}, Spec: object.Spec}
+	again := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: object.Labels, Annotations: object.Annotations}, Spec: object.Spec, Status: object.Status}
 	l.out[node] = &again
 	if err := l.Client().Delete(ctx, &object); err != nil {
 		return fmt.Errorf("deleting the Node: %w", err)
