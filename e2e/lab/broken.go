@@ -24,7 +24,7 @@ const filler = "/var/full"
 
 // BreakDisk breaks a node's disk, or mends it.
 func (n *Node) BreakDisk(ctx context.Context, how string) error {
-	script := ""
+	var script string
 	switch how {
 	case DiskFull:
 		if n.lab.rec.Disk != DiskImage {

@@ -138,7 +138,7 @@ func (o object) link() []string {
 		}
 	case "vlan", "vxlan":
 		line += fmt.Sprintf(" id %d base %s", o.Info.Data.ID, o.Base+o.Info.Data.Link)
-	case "mac-vlan":
+	case "mac-vlan", "ipvlan":
 		line += " base " + o.Base + " mode " + o.Info.Data.Mode
 	case "bond":
 		line += " mode " + o.Info.Data.Mode

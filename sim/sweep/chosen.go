@@ -63,6 +63,7 @@ func AnyEnd() map[string]string {
 		"a-plan-changes-nothing-until-it-is-pinned":            "a person pins the plans that are there at that instant, which may be none yet",
 		"a-policy-that-goes-leaves-what-it-made":               retained,
 		"a-policy-that-is-deleted-in-mid-apply-leaves-nothing": retained,
+		"the-clock-is-stepped":                                 "the first change has ended when the clock is stepped, or is made to end by it, and the second one fails for good",
 	}
 }
 
