@@ -183,8 +183,11 @@ func (h *Host) randomMAC() string {
 // mtuOf is the MTU that the link gets: that of the profile, what it had before
 // a profile said one, or what it has.
 func (h *Host) mtuOf(e *edit, l *Link, p *profile) int {
+	if base := e.link(baseOf(p.said), false); base != nil && p.kind == "ipvlan" {
+		return base.MTU // NetworkManager 1.52 gives it no other one (seen in the lab's VM).
+	}
 	if mtu, ok := whole(p.said["mtu"]); ok && mtu > 0 {
-		if base := e.link(baseOf(p.said), false); base != nil && (p.kind == "vlan" || p.kind == "mac-vlan" || p.kind == "ipvlan") {
+		if base := e.link(baseOf(p.said), false); base != nil && (p.kind == "vlan" || p.kind == "mac-vlan") {
 			return min(mtu, base.MTU)
 		}
 		return mtu
