@@ -89,7 +89,7 @@ func Share(jobs []Job, one int, from uint64) []Job {
 // names begin with. Their runs would be most of all, so one in so many of them is taken:
 // a life has six applies, and a loss of power in each phase has nineteen.
 func long() map[string]int {
-	return map[string]int{"the-life-of-": 8, "the-power-goes-in-each-phase-on-": 60}
+	return map[string]int{"the-life-of-": 8, "the-power-goes-in-each-phase-on-": 200}
 }
 
 // near is how far apart most of the two faults of a pair are, in calls: in the time in
