@@ -108,8 +108,8 @@ type Agent struct {
 	telling telling
 	// unreported: the record holds an outcome that the API server was not told.
 	unreported bool
-	// unclosed: the journal still holds the transaction that has ended.
-	unclosed bool
+	// closing is why the journal still holds the transaction that has ended.
+	closing closing
 
 	drift   drift
 	metrics *metrics

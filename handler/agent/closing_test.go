@@ -123,3 +123,27 @@ func TestWhatAWayBackThatIsGivenUpLeavesIsFlushedBeforeTheJournalCloses(t *testi
 		t.Errorf("before the journal was closed: %v", before)
 	}
 }
+
+// The next change flushes its own files only, and so begins after that.
+func TestAsLongAsWhatAWayBackLeavesCannotBeFlushedTheJournalStaysOpen(t *testing.T) {
+	n := newNode(t)
+	a, kill := n.handler()
+	kill()
+	files, err := journal.NewFiles(n.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	works := noted{host: n.host, done: new([]profiles.Verb)}
+	fails := works
+	fails.fails, fails.with = profiles.Sync, errors.New("input/output error")
+	a.Journal, a.Backend = files, fails
+	a.entry = journal.Entry{Profiles: &profiles.Snapshot{}}
+	a.finish(t.Context(), txn.Outcome{Result: v1.TransactionRollbackIncomplete})
+	if a.closeJournal(t.Context()) || !a.Busy() {
+		t.Error("the journal was closed")
+	}
+	a.Backend = works
+	if !a.closeJournal(t.Context()) {
+		t.Error("the journal was not closed")
+	}
+}

@@ -20,7 +20,7 @@ func (a *Agent) create(ctx context.Context) error {
 	if err := a.Client.Get(ctx, client.ObjectKey{Name: a.Node}, &node); err != nil {
 		return fmt.Errorf("reading Node %s: %w", a.Node, err)
 	}
-	if err := a.forgetGenerations(); err != nil {
+	if err := a.forgetGenerations(ctx); err != nil {
 		return err
 	}
 	yes := true
@@ -43,12 +43,12 @@ func (a *Agent) create(ctx context.Context) error {
 
 // forgetGenerations: those of an object that is gone say nothing about the new
 // one, which counts from one again.
-func (a *Agent) forgetGenerations() error {
+func (a *Agent) forgetGenerations(ctx context.Context) error {
 	if a.record.Last == nil || a.record.Last.Generation == 0 {
 		return nil
 	}
 	last := a.record.Last.DeepCopy()
 	last.Generation = 0
 	a.record.Last = last
-	return a.store()
+	return a.store(ctx)
 }

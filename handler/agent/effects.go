@@ -323,7 +323,7 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 		kept := inPlace && !a.Clock.Now().Before(inPlaceSince.Add(keptFor))
 		done := kept || len(settled.Differences) == 0 && len(settled.Foreign) == 0 && back.isQuiet()
 		if done {
-			settled.Differences = append(settled.Differences, a.unflushed(ctx, entry)...)
+			settled.Differences = append(settled.Differences, a.flush(ctx, entry)...)
 			done = len(settled.Differences) == 0 || kept
 		}
 		if done || !inPlace && !a.Clock.Now().Before(back.until(end, settled)) || ctx.Err() != nil {

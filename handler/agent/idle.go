@@ -158,13 +158,13 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState, action id
 	case idle.Repeat:
 		a.record.Last, a.unreported = &action.Last, true
 		a.poke()
-		return 0, a.store()
+		return 0, a.store(ctx)
 	case idle.Adopt:
 		a.record.Committed.Sources, a.record.Last = nns.Spec.Sources, &action.Last
 		if len(a.drift.found) > 0 {
 			a.inbox.setDirty(true) // Its owner may want something else done about it now, and no event tells of it again.
 		}
-		return 0, a.store()
+		return 0, a.store(ctx)
 	case idle.Pause:
 		if action.Last != nil {
 			a.record.Last, a.unreported = action.Last, true

@@ -351,9 +351,9 @@ func (a *Agent) revertsFilesBack(ctx context.Context, before profiles.Snapshot) 
 	return a.doWhatCanBe(ctx, profiles.FilesBack(before, nil, now, now))
 }
 
-// unflushed is what keeps what NetworkManager wrote of its own accord from being on
-// disk for certain: a checkpoint that expires writes files as well.
-func (a *Agent) unflushed(ctx context.Context, entry journal.Entry) []string {
+// flush has what NetworkManager wrote of its own accord on disk for certain, since a
+// checkpoint that expires writes files as well, and tells what keeps it from that.
+func (a *Agent) flush(ctx context.Context, entry journal.Entry) []string {
 	if entry.Profiles == nil {
 		return nil
 	}
@@ -361,14 +361,6 @@ func (a *Agent) unflushed(ctx context.Context, entry journal.Entry) []string {
 		return []string{"flushing the files of the profiles: " + err.Error()}
 	}
 	return nil
-}
-
-// flushWhatIsLeft has on disk for certain what a way back that is given up leaves behind: once the
-// journal is closed, nobody looks after it, and the next change flushes its own files only.
-func (a *Agent) flushWhatIsLeft(ctx context.Context) {
-	if left := a.unflushed(ctx, a.entry); len(left) > 0 {
-		logf.FromContext(ctx).Info("what the way back left on the node may not outlast a power cut", "cause", left)
-	}
 }
 
 // profileDifferences are how the node's profiles differ from before the change.

@@ -106,7 +106,7 @@ func (a *Agent) Busy() bool {
 		return true
 	}
 	defer a.turn.Unlock()
-	return a.isLeft() || a.machine.Running() || a.unreported || a.unclosed
+	return a.isLeft() || a.machine.Running() || a.unreported || a.closing != stored
 }
 
 // Wait waits for news from the node, at most so long; false when ctx ended.

@@ -128,11 +128,11 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	} else {
 		a.conclude(ctx, outcome)
 	}
+	a.closing = unstored
 	if outcome.Result == v1.TransactionRollbackIncomplete {
-		a.flushWhatIsLeft(ctx)
+		a.closing = unflushed
 	}
-	a.unclosed = true
-	_ = a.storeOutcome() // The turn that follows at once tries again, and tells.
+	_ = a.storeOutcome(ctx) // The turn that follows at once tries again, and tells.
 	a.unreported = true
 	a.inbox.setDirty(true)
 	a.poke()

@@ -87,7 +87,7 @@ func (a *Agent) lacksFor(ctx context.Context, entry *journal.Entry, delta state.
 	}
 	entry.NotVerified = bounded(unverified)
 	if len(lacking) == 0 { // Whoever wrote the files may not have flushed them.
-		lacking = a.unflushed(ctx, *entry)
+		lacking = a.flush(ctx, *entry)
 	}
 	return now, lacking, nil
 }
