@@ -168,24 +168,8 @@ func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
 		Final: outcome.Final, Message: shortened(outcome.Message), GuardedBy: outcome.GuardedBy, Differences: differences,
 		Awaits: outcome.Awaits[:min(len(outcome.Awaits), maxAwaits)],
 	}
-	switch outcome.Result {
-	case v1.TransactionCommitted:
+	if outcome.Result == v1.TransactionCommitted {
 		last.NotVerified = bounded(a.entry.NotVerified)
-		return last
-	case v1.TransactionSuperseded:
-		// The newer desired state is on its way to the cache: no hurry to begin
-		// the old one again.
-		last.RetryAfter = idle.InSeconds(a.Clock.Now().Add(idle.SupersededPause))
-		return last
 	}
-	last.Attempts = 1
-	if previous := a.record.Last; previous != nil && previous.Generation == last.Generation {
-		last.Attempts = previous.Attempts + 1
-	}
-	if len(last.Sources) == 0 || a.entry.Removal {
-		// Nobody else decides when: it was written by hand, or nobody is left.
-		last.RetryAfter = idle.InSeconds(a.Clock.Now().Add(a.Backoff.After(a.Node, last.Attempts, outcome.Final)))
-		last.Final = false
-	}
-	return last
+	return idle.Ending{Last: last, Removal: a.entry.Removal, At: a.Clock.Now(), Node: a.Node, Backoff: a.Backoff}.After(a.record.Last)
 }

@@ -70,3 +70,41 @@ func TestBackoff(t *testing.T) {
 		})
 	}
 }
+
+func TestWhenAChangeThatEndedIsTriedAgain(t *testing.T) {
+	at := time.Unix(1_000_000, 0)
+	policies := []v1.Source{{Policy: "p"}}
+	for sentence, c := range map[string]struct {
+		last     v1.Transaction
+		removal  bool
+		before   *v1.Transaction
+		attempts int32
+		low      time.Duration // zero: the node does not decide it
+		final    bool
+	}{
+		"what was committed is not":                        {last: v1.Transaction{Result: v1.TransactionCommitted}},
+		"what is not wanted any more waits for the cache":  {last: v1.Transaction{Result: v1.TransactionSuperseded, Sources: policies}, low: SupersededPause},
+		"a policy's change is tried again when it says so": {last: v1.Transaction{Result: v1.TransactionRolledBack, Sources: policies, Final: true}, attempts: 1, final: true},
+		"one written by hand is tried soon":                {last: v1.Transaction{Result: v1.TransactionRefused}, attempts: 1, low: time.Second},
+		"and late where it lost a probe":                   {last: v1.Transaction{Result: v1.TransactionRolledBack, Final: true}, attempts: 1, low: 10 * time.Minute},
+		"a removal is tried again though policies stay":    {last: v1.Transaction{Result: v1.TransactionRefused, Sources: policies}, removal: true, attempts: 1, low: time.Second},
+		"each attempt counts": {
+			last: v1.Transaction{Result: v1.TransactionRefused}, before: &v1.Transaction{Generation: 2, Attempts: 3}, attempts: 4, low: 8 * time.Second,
+		},
+		"that of another generation does not": {
+			last: v1.Transaction{Result: v1.TransactionRefused}, before: &v1.Transaction{Generation: 1, Attempts: 3}, attempts: 1, low: time.Second,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c.last.Generation = 2
+			got := Ending{Last: c.last, Removal: c.removal, At: at, Node: "node1"}.After(c.before)
+			var wait time.Duration
+			if got.RetryAfter != nil {
+				wait = got.RetryAfter.Sub(at)
+			}
+			if got.Attempts != c.attempts || got.Final != c.final || wait < c.low || wait > c.low+c.low/5 {
+				t.Errorf("attempt %d, final %t, again after %s; want attempt %d, final %t, after %s", got.Attempts, got.Final, wait, c.attempts, c.final, c.low)
+			}
+		})
+	}
+}
