@@ -24,4 +24,9 @@ func (s *Scenario) Comparable(picture string) string {
 // macs are MAC addresses, and the link-local addresses that are made of them.
 var macs = regexp.MustCompile(`(?i)([0-9a-f]{2}:){5}[0-9a-f]{2}|fe80::[0-9a-f:]+`)
 
-func withoutMAC(snapshot string) string { return macs.ReplaceAllString(snapshot, "MAC") }
+// withoutMAC is a snapshot without them; its lines were sorted with them.
+func withoutMAC(snapshot string) string {
+	lines := strings.Split(macs.ReplaceAllString(snapshot, "MAC"), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

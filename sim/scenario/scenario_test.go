@@ -147,6 +147,17 @@ func TestALineCoversWhatIsWanted(t *testing.T) {
 	}
 }
 
+func TestSnapshotsAreAlikeWhateverTheOrderThatMACAddressesGaveThem(t *testing.T) {
+	before := "address 02:00:00:00:00:01 eth0\naddress 02:00:00:00:00:02 bond0\nroute fe80::1 eth0"
+	after := "address 02:00:00:00:00:01 bond0\naddress 02:00:00:00:00:03 eth0\nroute fe80::2 eth0"
+	if diff := cmp.Diff(withoutMAC(before), withoutMAC(after)); diff != "" {
+		t.Error(diff)
+	}
+	if withoutMAC(before) == withoutMAC(before+"\nroute 192.0.2.0/24 eth0") {
+		t.Error("a route more is alike")
+	}
+}
+
 // FuzzParse: no text makes the parser do anything but parse or refuse, and what it
 // refuses it refuses with a line.
 func FuzzParse(f *testing.F) {
