@@ -53,7 +53,7 @@ func (t *turn) choose() {
 		t.waiting = messageUnmanaged
 		t.withdraw()
 		return
-	case t.flying != nil && t.keepFlying():
+	case t.inFlight != nil && t.keepInFlight():
 		return
 	case t.unrecorded:
 		t.waiting = messageGoingBack
@@ -96,7 +96,7 @@ func (t *turn) withdraw() {
 	untried := slices.ContainsFunc(t.in.State.Spec.Sources, func(s v1.DesiredSource) bool {
 		return !t.applied(s.Source) && !t.committedBefore(s.Source)
 	})
-	if untried && t.flying == nil && !t.unrecorded && t.over() && !t.edited() {
+	if untried && t.inFlight == nil && !t.unrecorded && t.over() && !t.edited() {
 		t.expect(t.base, nil)
 	}
 }
@@ -148,17 +148,17 @@ func (t *turn) waitingToLeave(policy string) string {
 	return line
 }
 
-// keepFlying makes sure that the spec still is what the policy in flight
+// keepInFlight makes sure that the spec still is what the policy in flight
 // needs. It gives up on a policy that has come into conflict meanwhile.
-func (t *turn) keepFlying() bool {
-	target := t.with(t.flying)
-	if conflict, is := target.conflictOf(t.flying.name); is {
-		t.flying.conflict = &conflict
-		t.flying, t.superseded = nil, true
+func (t *turn) keepInFlight() bool {
+	target := t.with(t.inFlight)
+	if conflict, is := target.conflictOf(t.inFlight.name); is {
+		t.inFlight.conflict = &conflict
+		t.inFlight, t.superseded = nil, true
 		return false
 	}
-	t.waiting = waitingFor(t.flying)
-	t.expect(target, t.flying)
+	t.waiting = waitingFor(t.inFlight)
+	t.expect(target, t.inFlight)
 	return true
 }
 
@@ -216,7 +216,7 @@ func (t *turn) findConflicts() {
 		return
 	}
 	for _, conflict := range fold(intended).conflicts {
-		if m := t.byName[conflict.Policy]; m.changed() && !m.failed() && m != t.flying {
+		if m := t.byName[conflict.Policy]; m.changed() && !m.failed() && m != t.inFlight {
 			m.conflict = &conflict
 		}
 	}
@@ -232,7 +232,7 @@ func (t *turn) expect(target aggregate, changed *member) {
 	told := func() bool { // Also by whom, and what it refers to.
 		return equality.Semantic.DeepEqual(spec.Sources, t.withGenerations(t.sourcesOf(target))) && t.hasSecrets(target)
 	}
-	if t.specIs(target) && (t.flying != nil || told()) {
+	if t.specIs(target) && (t.inFlight != nil || told()) {
 		return
 	}
 	t.decision.Spec, t.decision.Overruled = t.specOf(target, changed), t.edited()

@@ -10,7 +10,7 @@ import (
 // confirm passes a person's word on a policy on to the node, where a change of
 // this generation waits for it.
 func (t *turn) confirm() {
-	m := t.flying
+	m := t.inFlight
 	if m == nil || t.decision.Spec != nil || m.policy.Confirmed != m.policy.Generation || !t.managed() {
 		return
 	}
@@ -24,7 +24,7 @@ func (t *turn) confirm() {
 // applying is the row of a policy that is under way: what the transaction
 // waits for is in its message.
 func (t *turn) applying(m *member) row {
-	if m != t.flying || t.in.State.Status.Transaction == nil {
+	if m != t.inFlight || t.in.State.Status.Transaction == nil {
 		return progressingRow()
 	}
 	running := t.in.State.Status.Transaction

@@ -30,8 +30,8 @@ type turn struct {
 	members []*member // In merge order.
 	byName  map[string]*member
 
-	// flying is the policy whose change is under way and still wanted.
-	flying *member
+	// inFlight is the policy whose change is under way and still wanted.
+	inFlight *member
 	// superseded: what is in flight is not wanted any more.
 	superseded bool
 	// goBack: what was in flight is over and is not committed.
@@ -64,8 +64,8 @@ func Decide(in Input) Decision {
 		return Decision{RequeueAfter: behindRetry, Behind: behind}
 	}
 	t.forfeit()
-	t.land()
-	t.landLate()
+	t.settle()
+	t.settleLate()
 	t.comeBack()
 	t.moveOn()
 	t.arrive()
@@ -154,9 +154,9 @@ func (t *turn) describe(m *member) {
 		t.describePlan(m)
 	case !m.changed() && m.held.Generation == m.policy.Generation:
 		t.describeHeld(m)
-	case m == t.flying && !t.managed():
+	case m == t.inFlight && !t.managed():
 		m.show(setAsideRow(), now)
-	case m == t.flying || m == t.chosen:
+	case m == t.inFlight || m == t.chosen:
 		m.show(t.applying(m), now)
 	case m.conflict != nil:
 		t.refuse(m, failedRow(m.conflict.String()))
@@ -186,7 +186,7 @@ func (t *turn) describe(m *member) {
 // whatever is to be said about the newer generation (controllers/rollout).
 func (t *turn) stillChanging(m *member) bool {
 	said := m.enactment.Status.Conditions
-	// A loss that is told late (landLate) is in the status only, until that is written.
+	// A loss that is told late (settleLate) is in the status only, until that is written.
 	failed := conditionIs(said, v1.EnactmentFailing, yes) || conditionIs(m.status.Conditions, v1.EnactmentFailing, yes)
 	return t.in.State != nil && !t.over() && conditionIs(said, v1.EnactmentProgressing, yes) && !failed
 }

@@ -78,8 +78,8 @@ func (t *turn) fold(sources []v1.Source) (aggregate, bool) {
 	return foldInOrder(parts), true
 }
 
-// land finds out how what was in flight fared, and records it.
-func (t *turn) land() {
+// settle finds out how what was in flight fared, and records it.
+func (t *turn) settle() {
 	if t.in.State == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (t *turn) land() {
 		// What somebody wrote over is put back by a generation that may begin here.
 		again := !t.edited() || m.approved()
 		if len(flights) == 1 && m != nil && m.readable() && !m.plans() && m.policy.Hash == flights[0].Hash && again {
-			t.flying = m
+			t.inFlight = m
 		} else {
 			t.superseded = true
 			for _, source := range flights {
@@ -119,11 +119,11 @@ func (t *turn) land() {
 	}
 }
 
-// landLate charges a policy with the loss of a probe that is told when the spec has moved
+// settleLate charges a policy with the loss of a probe that is told when the spec has moved
 // on already: the policy stopped selecting the node while its change was taken back, and
 // selects it again, so nothing of it is in flight any more, and the next attempt would lose
 // the same probe. As long as its enactment says Progressing, that is of this attempt.
-func (t *turn) landLate() {
+func (t *turn) settleLate() {
 	if t.in.State == nil {
 		return
 	}

@@ -53,8 +53,8 @@ func (t *turn) hasLeft(m *member) bool {
 		return false
 	}
 	whole := fold(t.committed())
-	if t.flying != nil {
-		whole = t.with(t.flying)
+	if t.inFlight != nil {
+		whole = t.with(t.inFlight)
 	}
 	_, displaced := whole.conflictOf(m.name) // That one stands in the enactment until it comes back.
 	return !displaced

@@ -50,7 +50,7 @@ func (t *turn) plan() {
 			}
 		case m.plans():
 			t.planOne(m)
-		case m.changed() && m != t.flying && m.due(t.in.Now):
+		case m.changed() && m != t.inFlight && m.due(t.in.Now):
 			if t.planOne(m) && !slices.Contains(m.policy.PlanHashes, m.status.Plan.Hash) {
 				m.unpinned = unpinnedMessage(m.status.Plan.Hash, m.policy.PlanHashes)
 			}
