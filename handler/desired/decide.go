@@ -63,7 +63,7 @@ func Decide(in Input) Decision {
 	if behind := t.behind(); len(behind) > 0 {
 		return Decision{RequeueAfter: behindRetry, Behind: behind}
 	}
-	t.forfeit()
+	t.dropFailed()
 	t.settle()
 	t.settleLate()
 	t.comeBack()

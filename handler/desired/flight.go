@@ -143,11 +143,11 @@ func (t *turn) settleLate() {
 }
 
 // begun are the flights whose change the transaction was. What came back with it has
-// been forfeited already, and is charged only where it came back alone.
+// been dropped already, and is charged only where it came back alone.
 func (t *turn) begun(flights []v1.Source) []v1.Source {
 	own := slices.DeleteFunc(slices.Clone(flights), func(s v1.Source) bool {
 		m := t.byName[s.Policy]
-		return m != nil && m.forfeited
+		return m != nil && m.dropped
 	})
 	if len(own) == 0 {
 		return flights
@@ -252,7 +252,7 @@ func (t *turn) chargeLast(m *member) {
 // chargeable: the transaction that failed was of the policy's generation, or of an
 // older one that says the same and was to come back.
 func (t *turn) chargeable(m *member, source v1.Source) bool {
-	same := source.Generation == m.policy.Generation || m.forfeited && source.Hash == m.policy.Hash
+	same := source.Generation == m.policy.Generation || m.dropped && source.Hash == m.policy.Hash
 	return t.ended() && same && t.in.State.Status.Transaction.Result != v1.TransactionCommitted
 }
 

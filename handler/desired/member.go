@@ -29,8 +29,8 @@ type member struct {
 	status v1.NodeNetworkConfigurationEnactmentStatus
 	// held is what of the policy the node has committed.
 	held *Contribution
-	// forfeited: what it had of the policy did not come back with this transaction.
-	forfeited bool
+	// dropped: what it had of the policy did not come back with this transaction.
+	dropped bool
 	// conflict keeps the policy's rendering out.
 	conflict *Conflict
 	// planWaits is why there is no plan yet; unpinned why the plan that there

@@ -2,11 +2,11 @@ package desired
 
 import v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 
-// forfeit is about a policy that had given way to another one, came back into the
-// spec when that went, and failed there: the node does not have it, so it stands in
-// the enactment no longer. From then on it fails, waits and is tried again as any
-// other: nobody else would do that, and the next policy's change would bring it along.
-func (t *turn) forfeit() {
+// dropFailed takes what is committed of a policy out of its enactment. The policy had
+// given way to another one, came back into the spec when that one went, and failed there,
+// so the node does not have it. From now on it fails, waits and is tried again as any
+// other: otherwise nobody would do that, and the next policy's change would bring it along.
+func (t *turn) dropFailed() {
 	if t.in.State == nil || !t.ended() || t.in.State.Status.Transaction.Result == v1.TransactionCommitted {
 		return
 	}
@@ -18,16 +18,16 @@ func (t *turn) forfeit() {
 		}
 		// Where another one was in flight, only what is known to have been under way.
 		if alone || !m.changed() && conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
-			m.held, m.status.Committed, m.forfeited = nil, nil, true
+			m.held, m.status.Committed, m.dropped = nil, nil, true
 			t.decision.Charges = true
 			t.note("policy %s: generation %d did not come back", m.name, source.Generation)
 		}
 	}
 }
 
-// comeBack is about a policy that stopped selecting the node and selects it again while
-// the node is taking it off: it is not committed there any more. Told so, a generation that
-// says the same as the committed one would begin without a slot. In mode Plan nothing
+// comeBack takes what is committed of a policy out of its enactment. The policy stopped
+// selecting the node and selects it again while the node is taking it off. If it stayed
+// there, a generation that says the same would begin without a slot. In mode Plan nothing
 // begins, and what is committed is kept.
 func (t *turn) comeBack() {
 	if t.in.State == nil {
@@ -42,9 +42,9 @@ func (t *turn) comeBack() {
 	t.note("policy %s: it was leaving the node, so generation %d begins anew", m.name, m.policy.Generation)
 }
 
-// hasLeft tells of a policy that had stopped selecting the node, and selects it again
-// before its enactment is gone: the node may have committed a spec without it. As
-// long as it has not finished with the spec as it is, it may not have told that yet.
+// hasLeft is true of a policy that stopped selecting the node, and selects it again before
+// its enactment is gone: the node may have committed a spec without it. A node that has
+// not finished with its present spec may not have reported that yet.
 func (t *turn) hasLeft(m *member) bool {
 	if t.in.State == nil {
 		return false
