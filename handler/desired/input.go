@@ -85,14 +85,14 @@ type Decision struct {
 	Statuses []StatusWrite
 	// Spec is the NodeNetworkState's new desired state; nil leaves it alone.
 	Spec *Spec
-	// Overruled tells that Spec replaces what somebody else wrote.
+	// Overruled is true where Spec replaces what somebody else wrote.
 	Overruled bool
-	// GivesUp are the policies whose enactments are why what is in flight is given
-	// up: one that is old may say so of what was committed long ago.
+	// GivesUp names the policies whose enactments abandon the change in flight. An old
+	// enactment may name one that was committed long ago.
 	GivesUp []string
-	// Charges: an enactment tells from now on what the NodeNetworkState says has failed,
-	// or was not brought back. An old one may say that of what came back since, or
-	// of an attempt before the last one.
+	// Charges is true where an enactment records from now on what the NodeNetworkState
+	// reports as failed, or as not brought back. An old NodeNetworkState may report that
+	// of a policy that has come back since, or of an attempt before the last one.
 	Charges bool
 	// Confirm is the generation of the NodeNetworkState that a person has
 	// confirmed on the policy that it is about; 0 for none.

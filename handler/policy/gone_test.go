@@ -94,7 +94,7 @@ func TestAnEnactmentWhosePolicyIsBack(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Name: "n1.p", Labels: map[string]string{v1.EnactmentPolicyLabel: "p"}, OwnerReferences: owner},
 				Status:     c.status,
 			}
-			got, err := New(Options{Live: api}).gone(t.Context(), g, enactment)
+			got, err := New(Options{Live: api}).verifyGone(t.Context(), g, enactment)
 			if err != nil || got != c.gone {
 				t.Errorf("gone: %v (%v), want %v", got, err, c.gone)
 			}
@@ -129,7 +129,7 @@ func TestAPolicyComesAgainByTheEnactmentThatIsThere(t *testing.T) {
 				input: desired.Input{Node: "n1"}, state: &v1.NodeNetworkState{Spec: v1.NodeNetworkStateSpec{Sources: c.has}},
 				enacted: map[string]*v1.NodeNetworkConfigurationEnactment{"p": shown},
 			}
-			known, err := New(Options{Live: api}).isKnown(t.Context(), g, desired.Decision{Spec: &desired.Spec{Sources: sources}})
+			known, err := New(Options{Live: api}).verifyEnactments(t.Context(), g, desired.Decision{Spec: &desired.Spec{Sources: sources}})
 			if err != nil || known != c.known {
 				t.Errorf("known: %v (%v), want %v", known, err, c.known)
 			}
@@ -160,7 +160,7 @@ func TestWhatIsInFlightIsGivenUpByTheEnactmentThatIsThere(t *testing.T) {
 				enacted: map[string]*v1.NodeNetworkConfigurationEnactment{"p": shown},
 			}
 			decision := desired.Decision{GivesUp: []string{"p"}, Spec: &desired.Spec{Policy: "p", Generation: c.generation}}
-			known, err := New(Options{Live: api}).isKnown(t.Context(), g, decision)
+			known, err := New(Options{Live: api}).verifyEnactments(t.Context(), g, decision)
 			if err != nil || known != c.known {
 				t.Errorf("known: %v (%v), want %v", known, err, c.known)
 			}
@@ -192,7 +192,7 @@ func TestTheFirstStatusIsDecidedOnTheStateThatIsThere(t *testing.T) {
 			if c.shown.Name != "" {
 				g.state = c.shown.DeepCopy()
 			}
-			started, err := New(Options{Live: live{state: c.there}}).startsFrom(t.Context(), m, g, []desired.StatusWrite{{Name: "n1.p"}})
+			started, err := New(Options{Live: live{state: c.there}}).verifyStart(t.Context(), m, g, []desired.StatusWrite{{Name: "n1.p"}})
 			if err != nil || started != c.started {
 				t.Errorf("started: %v (%v), want %v", started, err, c.started)
 			}
