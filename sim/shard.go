@@ -100,8 +100,8 @@ func (r seedRange) saying(runs int) string {
 	return fmt.Sprintf("%d seeds from %d", runs, r.From)
 }
 
-// whole is the range without which shard of it.
-func (r seedRange) whole() string {
+// allShards is the range without which shard of it.
+func (r seedRange) allShards() string {
 	r.Shard = 0
 	raw, err := json.Marshal(r)
 	if err != nil { // It is numbers and words.
@@ -157,8 +157,8 @@ func mergeReports(all []report) (report, error) {
 	merged := report{Range: all[0].Range, Reached: fault.Coverage{}, Met: fault.Met{}}
 	traces := uint64(0)
 	for i, one := range all {
-		if one.Range.whole() != all[0].Range.whole() {
-			return report{}, fmt.Errorf("shard %d is of another range than shard %d: %s and %s", one.Range.Shard, all[0].Range.Shard, one.Range.whole(), all[0].Range.whole()) //nolint:err113 // For a person.
+		if one.Range.allShards() != all[0].Range.allShards() {
+			return report{}, fmt.Errorf("shard %d is of another range than shard %d: %s and %s", one.Range.Shard, all[0].Range.Shard, one.Range.allShards(), all[0].Range.allShards()) //nolint:err113 // For a person.
 		}
 		if one.Range.Shard != uint64(i) {
 			return report{}, fmt.Errorf("want each of the %d shards once, and the next one after %d is %d", one.Range.Of, i-1, one.Range.Shard) //nolint:err113 // For a person.

@@ -110,7 +110,7 @@ func disagreement(parent, field string, old, addition any) *clash {
 			return nil
 		}
 	}
-	if inner, isList := old.([]any); isList && whole(inner) == whole(addition) {
+	if inner, isList := old.([]any); isList && asJSON(inner) == asJSON(addition) {
 		return nil // A list in a list has no name, so it is one value.
 	}
 	return &clash{old: plain(old), new: addition}
@@ -215,7 +215,7 @@ func interfaceType(item any) string {
 	return kind
 }
 
-func whole(item any) string {
+func asJSON(item any) string {
 	raw, err := json.Marshal(plain(item))
 	if err != nil { // It came from JSON.
 		panic(fmt.Sprintf("marshalling a part of a network state: %v", err))
@@ -229,7 +229,7 @@ func shownAt(path string, value any) string {
 	if value == nil && strings.HasSuffix(path, ".state") {
 		return "nothing"
 	}
-	text := whole(state.MaskedAt(path, plain(value)))
+	text := asJSON(state.MaskedAt(path, plain(value)))
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}

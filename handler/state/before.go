@@ -42,8 +42,8 @@ func (p *OriginalPart) split(tree map[string]any, under string) map[string]any {
 	return said
 }
 
-// whole puts the nulls back.
-func (p OriginalPart) whole() (map[string]any, error) {
+// withNulls puts the nulls back.
+func (p OriginalPart) withNulls() (map[string]any, error) {
 	parsed, err := Parse(p.JSON)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Of, err)
@@ -91,7 +91,7 @@ func (o Originals) Parts() []OriginalPart {
 func OriginalsOf(parts []OriginalPart) (Originals, error) {
 	tree, interfaces := map[string]any{}, map[string]any{}
 	for _, part := range parts {
-		whole, err := part.whole()
+		whole, err := part.withNulls()
 		if err != nil {
 			return Originals{}, err
 		}

@@ -11,7 +11,7 @@ func (i Interface) AccessVLAN(port string) (id int64, is bool) {
 	for _, one := range objects(object(i.tree["bridge"])["port"]) {
 		vlan := object(one["vlan"])
 		if text(one["name"]) == port && text(vlan["mode"]) == "access" {
-			return whole(vlan["tag"])
+			return integer(vlan["tag"])
 		}
 	}
 	return 0, false

@@ -94,7 +94,7 @@ func (w speller) value(s *schema, value any) any {
 			return is
 		}
 	case aWhole, aNumber:
-		if number, ok := whole(value); ok && isText(value) {
+		if number, ok := integer(value); ok && isText(value) {
 			return copied(number)
 		}
 	case aBool, aFlag:

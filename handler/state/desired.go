@@ -207,7 +207,7 @@ func (c *checker) inter(path string, value any) {
 // beyond checks what depends on the type: how long a name may be, and how large
 // an MTU.
 func (c *checker) beyond(path, kind string, tree map[string]any) {
-	if mtu, is := whole(tree["mtu"]); is && mtu > mostMTU(kind) {
+	if mtu, is := integer(tree["mtu"]); is && mtu > mostMTU(kind) {
 		c.add(path+".mtu", "expected a whole number from 0 to %d, found %d", mostMTU(kind), mtu)
 	}
 	name, by := text(tree["name"]), text(tree["identifier"])

@@ -56,7 +56,7 @@ func (c *checker) scalar(path string, s *schema, value any) {
 
 // number is what is expected instead of the value; empty if nothing is.
 func (s *schema) number(value any) string {
-	number, ok := whole(value)
+	number, ok := integer(value)
 	if ok && (s.kind != aNumber || !isText(value)) && s.within.least <= number && number <= s.within.most {
 		return ""
 	}

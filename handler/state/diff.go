@@ -123,7 +123,7 @@ func automaticMetric(one Interface, route Route) bool {
 	if route.IsIPv6() {
 		family = IPv6
 	}
-	fixed, said := whole(object(one.tree[string(family)])["auto-route-metric"])
+	fixed, said := integer(object(one.tree[string(family)])["auto-route-metric"])
 	return route.HasMetric && route.Metric >= metricSpan && (!said || fixed < 0)
 }
 

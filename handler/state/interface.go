@@ -65,7 +65,7 @@ func interfaceOf(tree map[string]any) Interface {
 func (i Interface) Tree() map[string]any { return copiedObject(i.tree) }
 
 // MTU is the size in bytes; false where the document gives none.
-func (i Interface) MTU() (int64, bool) { return whole(i.tree["mtu"]) }
+func (i Interface) MTU() (int64, bool) { return integer(i.tree["mtu"]) }
 
 // MACAddress is the address as written, empty where there is none.
 func (i Interface) MACAddress() string { return text(i.tree["mac-address"]) }
@@ -137,7 +137,7 @@ func (i Interface) BaseInterface() string {
 }
 
 // VLANID is the id of a VLAN interface.
-func (i Interface) VLANID() (int64, bool) { return whole(object(i.tree["vlan"])["id"]) }
+func (i Interface) VLANID() (int64, bool) { return integer(object(i.tree["vlan"])["id"]) }
 
 // Ports are the names of the ports of a bond, bridge, VRF or HSR, the ports
 // of an OVS bond included, in the document's order and each once.

@@ -26,7 +26,7 @@ func (i Interface) Neighbours() []Neighbour {
 			one.PortID = cmp.Or(one.PortID, text(tlv["port-id"]))
 			one.SystemName = cmp.Or(one.SystemName, text(tlv["system-name"]))
 			for _, vlan := range objects(tlv["ieee-802-1-vlans"]) {
-				if id, ok := whole(vlan["vid"]); ok {
+				if id, ok := integer(vlan["vid"]); ok {
 					one.VLANs = append(one.VLANs, id)
 				}
 			}

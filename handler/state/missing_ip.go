@@ -46,7 +46,7 @@ func (c *comparison) automatic(path string, want, got map[string]any) {
 	for _, key := range []string{
 		"auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id", "auto-route-metric", "dhcp-send-hostname", "dhcp-custom-hostname",
 	} {
-		if number, ok := whole(want[key]); ok && number <= 0 { // NetworkManager's default.
+		if number, ok := integer(want[key]); ok && number <= 0 { // NetworkManager's default.
 			if _, isFlag := truth(got[key]); !isFlag {
 				continue
 			}

@@ -162,8 +162,8 @@ func (c *comparison) portVLAN(path string, want, got map[string]any) {
 // what it reports may be one off.
 func (c *comparison) option(path, key string, want, got any) {
 	if strings.HasSuffix(key, "-interval") {
-		wanted, ok := whole(want)
-		have, reported := whole(got)
+		wanted, ok := integer(want)
+		have, reported := integer(got)
 		if ok && reported && max(wanted-have, have-wanted) <= 1 {
 			return
 		}

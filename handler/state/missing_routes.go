@@ -10,7 +10,7 @@ func (c *comparison) routes(desired, current State) {
 	have := slices.Concat(configured, current.RunningRoutes())
 	tables := map[string]int64{}
 	for _, one := range slices.Concat(current.Interfaces(), desired.Interfaces()) {
-		if id, ok := whole(object(one.tree["vrf"])["route-table-id"]); ok {
+		if id, ok := integer(object(one.tree["vrf"])["route-table-id"]); ok {
 			tables[one.Name] = id
 		}
 	}
@@ -114,7 +114,7 @@ func (r Route) selects(got Route) bool {
 		text(r.tree["next-hop-address"]) != "" && r.NextHopAddress != got.NextHopAddress {
 		return false
 	}
-	if id, said := whole(r.tree["table-id"]); said && id != 0 && id != got.TableID {
+	if id, said := integer(r.tree["table-id"]); said && id != 0 && id != got.TableID {
 		return false
 	}
 	if r.VRF != "" && r.VRF != got.VRF && r.TableID != got.TableID {
@@ -152,7 +152,7 @@ func (r RouteRule) selects(got RouteRule) bool {
 	if r.HasPriority && r.Priority != got.Priority {
 		return false
 	}
-	if id, said := whole(r.tree["route-table"]); said && id != 0 && id != got.TableID {
+	if id, said := integer(r.tree["route-table"]); said && id != 0 && id != got.TableID {
 		return false
 	}
 	if r.tree["family"] != nil && got.tree["family"] != nil && !Same(r.tree["family"], got.tree["family"]) {

@@ -32,7 +32,7 @@ func normalPrefix(written string) string {
 // normalAddress is an entry of an address list as "ip/prefix length".
 func normalAddress(entry map[string]any) string {
 	ip := normalIP(text(entry["ip"]))
-	if length, ok := whole(entry["prefix-length"]); ok {
+	if length, ok := integer(entry["prefix-length"]); ok {
 		return ip + "/" + strconv.FormatInt(length, 10)
 	}
 	return ip

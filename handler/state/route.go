@@ -82,11 +82,11 @@ func routeOf(tree map[string]any) Route {
 		TableID:          MainTable,
 		tree:             tree,
 	}
-	if id, ok := whole(tree["table-id"]); ok && id != 0 {
+	if id, ok := integer(tree["table-id"]); ok && id != 0 {
 		route.TableID = id
 	}
 	// nmstate takes -1 for "NetworkManager chooses".
-	if metric, ok := whole(tree["metric"]); ok && metric >= 0 {
+	if metric, ok := integer(tree["metric"]); ok && metric >= 0 {
 		route.Metric, route.HasMetric = metric, true
 	}
 	// An unspecified gateway is how nmstate writes a route on the link.
@@ -131,10 +131,10 @@ func ruleOf(tree map[string]any) RouteRule {
 		TableID:   MainTable,
 		tree:      tree,
 	}
-	if id, ok := whole(tree["route-table"]); ok && id != 0 {
+	if id, ok := integer(tree["route-table"]); ok && id != 0 {
 		rule.TableID = id
 	}
-	if priority, ok := whole(tree["priority"]); ok && priority >= 0 {
+	if priority, ok := integer(tree["priority"]); ok && priority >= 0 {
 		rule.Priority, rule.HasPriority = priority, true
 	}
 	return rule

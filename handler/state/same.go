@@ -24,8 +24,8 @@ func Same(a, b any) bool {
 		return ok && also && one == other
 	}
 	if !isText(a) || !isText(b) {
-		one, ok := whole(a)
-		other, also := whole(b)
+		one, ok := integer(a)
+		other, also := integer(b)
 		if ok && also {
 			return one == other
 		}

@@ -92,7 +92,7 @@ func editDistance(a, b string) int {
 func oneOf(values []string) string {
 	var words []string
 	for _, value := range values {
-		if _, number := whole(value); !number && value != "unknown" {
+		if _, number := integer(value); !number && value != "unknown" {
 			words = append(words, value)
 		}
 	}

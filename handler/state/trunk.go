@@ -13,13 +13,13 @@ type tagRange struct{ from, to int64 }
 func trunks(value any) []string {
 	var ranges []tagRange
 	for _, tag := range objects(value) {
-		if id, ok := whole(tag["id"]); ok {
+		if id, ok := integer(tag["id"]); ok {
 			ranges = append(ranges, tagRange{id, id})
 			continue
 		}
 		span := object(tag["id-range"])
-		from, ok := whole(span["min"])
-		to, also := whole(span["max"])
+		from, ok := integer(span["min"])
+		to, also := integer(span["max"])
 		if ok && also {
 			ranges = append(ranges, tagRange{from, to})
 		}

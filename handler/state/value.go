@@ -57,8 +57,8 @@ func texts(value any) []string {
 	return found
 }
 
-// whole is a whole number, also when written as text ("1500", "0x1f").
-func whole(value any) (int64, bool) {
+// integer is a whole number, also when written as text ("1500", "0x1f").
+func integer(value any) (int64, bool) {
 	var written string
 	switch v := value.(type) {
 	case json.Number:

@@ -54,7 +54,7 @@ func (m *merger) merge(into reflect.Value, raw []byte) error {
 	unmarshaler := reflect.TypeFor[json.Unmarshaler]()
 	switch {
 	case into.Addr().Type().Implements(unmarshaler):
-		return whole(into, raw)
+		return replace(into, raw)
 	case into.Kind() == reflect.Struct, into.Kind() == reflect.Map,
 		into.Kind() == reflect.Pointer && into.Type().Elem().Kind() == reflect.Struct && !into.Type().Implements(unmarshaler):
 		var tree map[string]json.RawMessage
@@ -74,9 +74,9 @@ func (m *merger) merge(into reflect.Value, raw []byte) error {
 		if err != nil {
 			return err
 		}
-		return whole(into, pruned)
+		return replace(into, pruned)
 	}
-	return whole(into, raw)
+	return replace(into, raw)
 }
 
 // withoutNulls is a value of a merge patch as a server keeps it.
@@ -186,7 +186,7 @@ func (m *merger) mergeBranch(into reflect.Value, tree map[string]any) error {
 
 func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-func whole(into reflect.Value, raw []byte) error {
+func replace(into reflect.Value, raw []byte) error {
 	made := reflect.New(into.Type())
 	if err := utiljson.Unmarshal(raw, made.Interface()); err != nil {
 		return err

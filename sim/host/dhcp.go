@@ -147,10 +147,10 @@ func (h *Host) addLeased(e *edit, p *profile, family string, lease *Lease) {
 	if family == "ipv6" {
 		r.Protocol = RA
 	}
-	if metric, ok := whole(p.family(family)["auto-route-metric"]); ok && metric >= 0 {
+	if metric, ok := integer(p.family(family)["auto-route-metric"]); ok && metric >= 0 {
 		r.Metric = metric
 	}
-	if table, ok := whole(p.family(family)["auto-route-table-id"]); ok && table > 0 {
+	if table, ok := integer(p.family(family)["auto-route-table-id"]); ok && table > 0 {
 		r.Table = table
 	}
 	e.addRoute(r)

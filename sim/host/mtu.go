@@ -6,7 +6,7 @@ func (h *Host) mtuOf(e *edit, l *Link, p *profile) int {
 	if base := e.link(baseOf(p.said), false); base != nil && p.kind == "ipvlan" {
 		return base.MTU // NetworkManager 1.52 gives it no other one (seen in the lab's VM).
 	}
-	if mtu, ok := whole(p.said["mtu"]); ok && mtu > 0 {
+	if mtu, ok := integer(p.said["mtu"]); ok && mtu > 0 {
 		if base := e.link(baseOf(p.said), false); base != nil && (p.kind == "vlan" || p.kind == "mac-vlan") {
 			return min(mtu, base.MTU)
 		}

@@ -87,7 +87,7 @@ func (l *Link) BondMode() string {
 	if bond == nil {
 		bond = object(l.Said["bond"])
 	}
-	if n, ok := whole(bond["mode"]); ok && n >= 0 && n < len(names) {
+	if n, ok := integer(bond["mode"]); ok && n >= 0 && n < len(names) {
 		return names[n]
 	}
 	return text(bond["mode"])

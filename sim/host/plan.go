@@ -372,7 +372,7 @@ func (h *Host) holds(p *profile) bool {
 	if l == nil || !samePointer(l.Said, p.said) || h.isUp(l) != p.up() || l.Controller != p.within() {
 		return false
 	}
-	if mtu, ok := whole(p.said["mtu"]); ok && mtu != l.MTU {
+	if mtu, ok := integer(p.said["mtu"]); ok && mtu != l.MTU {
 		return false
 	}
 	if mac := text(p.said["mac-address"]); mac != "" && capitals(mac) != l.MAC {

@@ -93,7 +93,7 @@ func (d *plan) checkController(wanted map[string]*wish, w *wish) error {
 
 func (d *plan) checkMTU(_ map[string]*wish, w *wish) error {
 	const leastOfIPv6 = 1280
-	mtu, said := whole(w.explicit["mtu"])
+	mtu, said := integer(w.explicit["mtu"])
 	if !said {
 		return nil
 	}

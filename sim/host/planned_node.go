@@ -146,7 +146,7 @@ func (d *plan) selects(filter state.Route, r Route) bool {
 		via = r.Via.String()
 	}
 	_, says := filter.Tree()["next-hop-address"]
-	table, _ := whole(filter.Tree()["table-id"])
+	table, _ := integer(filter.Tree()["table-id"])
 	return (filter.Destination == "" || filter.Destination == r.To.String()) &&
 		(filter.NextHopInterface == "" || filter.NextHopInterface == r.Dev) &&
 		(!says || filter.NextHopAddress == via) && (table == 0 || table == r.Table) &&

@@ -13,12 +13,12 @@ func baseOf(said tree) string {
 }
 
 func vlanOf(said tree) int {
-	id, _ := whole(object(said["vlan"])["id"])
+	id, _ := integer(object(said["vlan"])["id"])
 	return id
 }
 
 func tableIn(said tree) int {
-	id, _ := whole(object(said["vrf"])["route-table-id"])
+	id, _ := integer(object(said["vrf"])["route-table-id"])
 	return id
 }
 

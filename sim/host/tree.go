@@ -58,7 +58,7 @@ func texts(value any) []string {
 	return found
 }
 
-func whole(value any) (int, bool) {
+func integer(value any) (int, bool) {
 	n, err := strconv.Atoi(text(value))
 	return n, err == nil
 }
@@ -108,7 +108,7 @@ func prefixOf(written string) (netip.Prefix, bool) {
 
 func addressOf(entry tree) (netip.Prefix, bool) {
 	ip, err := netip.ParseAddr(text(entry["ip"]))
-	bits, ok := whole(entry["prefix-length"])
+	bits, ok := integer(entry["prefix-length"])
 	if err != nil {
 		return netip.Prefix{}, false
 	}

@@ -165,7 +165,7 @@ func ruleOf(t map[string]any) (Rule, bool) {
 		return Rule{}, false
 	}
 	action, _ := t["action"].(string)
-	rule := Rule{Priority: whole(t["priority"]), Table: whole(t["route-table"]), Rejects: action != ""}
+	rule := Rule{Priority: integer(t["priority"]), Table: integer(t["route-table"]), Rejects: action != ""}
 	if rule.Table == 0 {
 		rule.Table = Main
 	}
@@ -286,9 +286,9 @@ func portVLAN(vlan map[string]any) *PortVLAN {
 }
 
 // number is a VLAN's id.
-func number(value any) uint16 { return uint16(whole(value) & 0xfff) } //nolint:gosec // It has 12 bits.
+func number(value any) uint16 { return uint16(integer(value) & 0xfff) } //nolint:gosec // It has 12 bits.
 
-func whole(value any) int {
+func integer(value any) int {
 	n, err := strconv.Atoi(fmt.Sprint(value))
 	if err != nil {
 		return 0
