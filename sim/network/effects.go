@@ -38,12 +38,12 @@ func (e Effects) DHCP(how string) {
 // Probes sets what the node's probes say: "lost" though they would pass,
 // "flapping", "slow", or empty for the truth.
 func (e Effects) Probes(node, how string) {
-	whims := map[string]Whim{"lost": {Fail: true}, "flapping": {Flap: 4 * time.Second}, "slow": {Slow: 5 * time.Minute}, "": {}}
-	whim, known := whims[how]
+	deceits := map[string]Deceit{"lost": {Fail: true}, "flapping": {Flap: 4 * time.Second}, "slow": {Slow: 5 * time.Minute}, "": {}}
+	deceit, known := deceits[how]
 	if !known {
 		panic("network: no probes are " + how)
 	}
-	e.SetWhim(node, "", whim)
+	e.SetDeceit(node, "", deceit)
 }
 
 // Service takes the "gateway" (its answers to pings), the "dns" or another

@@ -19,7 +19,7 @@ type Network struct {
 	// stale members have to be looked at again before the next answer.
 	stale    []*member
 	blocked  map[pair]bool
-	whims    map[whimKey]Whim
+	deceits    map[deceitKey]Deceit
 	machines map[string]*Machine
 	// asked is what the answer in the making depends on.
 	asked []dependence
@@ -50,7 +50,7 @@ type slot struct {
 func New(w *world.World) *Network {
 	return &Network{
 		world: w, members: map[string]*member{}, switches: map[string]*Switch{}, slots: map[netip.Addr]*slot{},
-		blocked: map[pair]bool{}, whims: map[whimKey]Whim{}, machines: map[string]*Machine{},
+		blocked: map[pair]bool{}, deceits: map[deceitKey]Deceit{}, machines: map[string]*Machine{},
 	}
 }
 

@@ -69,7 +69,7 @@ func (p *Prober) call(ctx context.Context, name string, honest func() error) err
 	if err == nil {
 		var said error
 		err = p.process.Call(ctx, "probe", "probe", name, func() error {
-			said = p.whimsical(ctx, name, honest)
+			said = p.deceive(ctx, name, honest)
 			return said
 		})
 		if said != nil && ctx.Err() != nil {
@@ -85,12 +85,12 @@ func (p *Prober) call(ctx context.Context, name string, honest func() error) err
 // errDeceived is what a probe says that lies.
 var errDeceived = errors.New("no answer, says a probe that lies")
 
-func (p *Prober) whimsical(ctx context.Context, name string, honest func() error) error {
-	whim := p.network.whim(p.station.Name(), name)
-	if whim.Slow > 0 && !p.process.Clock().Wait(ctx, nil, whim.Slow) {
+func (p *Prober) deceive(ctx context.Context, name string, honest func() error) error {
+	deceit := p.network.deceit(p.station.Name(), name)
+	if deceit.Slow > 0 && !p.process.Clock().Wait(ctx, nil, deceit.Slow) {
 		return ctx.Err()
 	}
-	if whim.fails(p.process.World().Elapsed()) {
+	if deceit.fails(p.process.World().Elapsed()) {
 		return errDeceived
 	}
 	return honest()

@@ -97,7 +97,7 @@ func TestAProbeSaysWhatTheLiveOneSays(t *testing.T) {
 			network.Effects{Cluster: c}.Probes("node1", "lost")
 		}, "dns", "dns: no answer, says a probe that lies", 0},
 		"a probe that is slow": {func(_ *testing.T, c *network.Cluster, _, _ *station) {
-			c.SetWhim("node1", "dns", network.Whim{Slow: 700 * time.Millisecond})
+			c.SetDeceit("node1", "dns", network.Deceit{Slow: 700 * time.Millisecond})
 		}, "dns", "", 700 * time.Millisecond},
 		"a gateway that comes back meanwhile": {func(t *testing.T, c *network.Cluster, _, _ *station) {
 			c.Gateway.Flap(400*time.Millisecond, 400*time.Millisecond)
@@ -120,7 +120,7 @@ func TestAProbeSaysWhatTheLiveOneSays(t *testing.T) {
 func TestAProbeThatFlapsFailsInEveryOtherPeriod(t *testing.T) {
 	w := world.New(1)
 	c, stations := fleet(w, network.Nodes(1, 0))
-	c.SetWhim("node1", "", network.Whim{Flap: time.Minute})
+	c.SetDeceit("node1", "", network.Deceit{Flap: time.Minute})
 	for i := range 4 {
 		got, _ := attempt(t, w, c, stations[0], "dns") // Each takes a minute of the world.
 		if failed := got != ""; failed != (i%2 == 1) {
