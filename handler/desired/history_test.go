@@ -65,7 +65,7 @@ func (w *world) happen(r *rand.Rand) {
 			w.sayNotManaged()
 		}
 	case 10:
-		w.meddle(r, name)
+		w.interfere(r, name)
 	case 11, 12, 13:
 		if exists {
 			w.happenTo(r, name)
@@ -105,8 +105,8 @@ func (w *world) happenTo(r *rand.Rand, name string) {
 	}
 }
 
-// meddle is what people should not do.
-func (w *world) meddle(r *rand.Rand, policy string) {
+// interfere does what people should not do.
+func (w *world) interfere(r *rand.Rand, policy string) {
 	switch r.Intn(4) {
 	case 0:
 		delete(w.enactments, v1.EnactmentName(node, policy))

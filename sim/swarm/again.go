@@ -55,8 +55,8 @@ func (x *execution) compare(rule string) *oracle.Violation {
 	return x.differs(other)
 }
 
-// meddles tells of a fault that changes a host or a policy for good.
-func meddles(f fault.Fault) bool {
+// lasts is true of a fault that changes a host or a policy for good.
+func lasts(f fault.Fault) bool {
 	return slices.Contains([]string{
 		"drift", "device-disconnected", "node-added", "node-removed", "policy-edited", "policy-deleted", "node-set-aside", "reboot", "power-cut", "dhcp-late", "dhcp-gone",
 		"edited-in-haste", "mode-switched", "written-by-hand", "node-lies",
@@ -74,7 +74,7 @@ func stays(a Action) bool {
 // undone makes a run one that leaves nothing behind but what its last policies
 // say.
 func (r Run) undone() Run {
-	r.Faults = slices.DeleteFunc(slices.Clone(r.Faults), meddles)
+	r.Faults = slices.DeleteFunc(slices.Clone(r.Faults), lasts)
 	r.Actions = slices.DeleteFunc(slices.Clone(r.Actions), stays)
 	for i, a := range r.Actions {
 		if a.Verb == Apply {
@@ -94,7 +94,7 @@ func (r *Run) isUndone() bool {
 			return false
 		}
 	}
-	return !r.Cluster.hasLate() && !slices.ContainsFunc(r.Faults, meddles)
+	return !r.Cluster.hasLate() && !slices.ContainsFunc(r.Faults, lasts)
 }
 
 // available are the policies that succeeded on a node; false where one did not:
