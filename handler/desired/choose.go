@@ -119,8 +119,8 @@ func (t *turn) removing() string {
 	for _, applied := range t.in.State.Status.AppliedSources {
 		_, stays := t.source(applied.Policy)
 		m := t.byName[applied.Policy]
-		comesBack := m != nil && m.changed() && m.approved()
-		if !stays && !comesBack {
+		returns := m != nil && m.changed() && m.approved()
+		if !stays && !returns {
 			return applied.Policy
 		}
 	}

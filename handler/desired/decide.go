@@ -202,7 +202,7 @@ func (t *turn) describeHeld(m *member) {
 		t.refuse(m, failedRow(conflict.String()))
 		return
 	}
-	if t.comesBack(m) {
+	if t.awaitsReturn(m) {
 		if t.setAside() {
 			m.show(setAsideRow(), t.in.Now)
 			return
@@ -232,9 +232,9 @@ func (t *turn) ringsOf(m *member) string {
 	return warningSuffix(ringWarnings(m.held.State, t.base.state, current))
 }
 
-// comesBack tells of a policy that had given way to another one, which goes:
+// awaitsReturn is true of a policy that had given way to another one, which goes:
 // it is Available again only when the node has it again.
-func (t *turn) comesBack(m *member) bool {
+func (t *turn) awaitsReturn(m *member) bool {
 	said := m.enactment.Status.Conditions
 	waits := conditionIs(said, v1.EnactmentPending, yes) && SetAside(m.enactment)
 	if t.in.State == nil || !waits && !conditionIs(said, v1.EnactmentFailing, yes) && !conditionIs(said, v1.EnactmentProgressing, yes) {

@@ -232,7 +232,7 @@ func (u *undoing) routes() []any {
 	}
 	again := func(key string) {
 		for _, tree := range objects(known[key]) {
-			if route := routeOf(copiedObject(tree)); u.comesBack(route, configured) {
+			if route := routeOf(copiedObject(tree)); u.toRestore(route, configured) {
 				back = append(back, route.tree)
 				configured = append(configured, route)
 			}
@@ -261,9 +261,9 @@ func (u *undoing) routes() []any {
 	return append(away, back...)
 }
 
-// comesBack tells whether a route of before is missing, and to has nothing
+// toRestore is true of a route that was there before and is missing, where to has nothing
 // against it.
-func (u *undoing) comesBack(route Route, configured []Route) bool {
+func (u *undoing) toRestore(route Route, configured []Route) bool {
 	if slices.ContainsFunc(configured, func(r Route) bool { return !r.Absent && route.is(r) }) {
 		return false
 	}

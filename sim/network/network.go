@@ -19,7 +19,7 @@ type Network struct {
 	// stale members have to be looked at again before the next answer.
 	stale    []*member
 	blocked  map[pair]bool
-	deceits    map[deceitKey]Deceit
+	deceits  map[deceitKey]Deceit
 	machines map[string]*Machine
 	// asked is what the answer in the making depends on.
 	asked []dependence

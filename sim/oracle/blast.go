@@ -50,7 +50,7 @@ func (b *blast) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		source, is := t.Policy()
-		if p := f.policy(source.Policy); is && p != nil && p.Generation == source.Generation && !f.comesBack(p, e.Node, source.Generation) {
+		if p := f.policy(source.Policy); is && p != nil && p.Generation == source.Generation && !f.returns(p, e.Node, source.Generation) {
 			return b.began(f, p, e.Node)
 		}
 	case CheckpointEnded:

@@ -61,7 +61,7 @@ func (s *slots) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		source, is := t.Policy()
-		if p := f.policy(source.Policy); is && p != nil && !f.comesBack(p, e.Node, source.Generation) {
+		if p := f.policy(source.Policy); is && p != nil && !f.returns(p, e.Node, source.Generation) {
 			return s.opened(f, p, e.Node, source.Generation)
 		}
 	case JournalClosed:
@@ -194,10 +194,10 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 	return nil
 }
 
-// comesBack: the node has had this generation, which gave way to a policy that is
+// returns is true of a generation that the node has had. It gave way to a policy that is
 // gone now, or was about to leave with a selector that is edited back. Like a
 // removal, that is no rollout: all nodes do it at once.
-func (f *Facts) comesBack(p *v1.NodeNetworkConfigurationPolicy, node string, generation int64) bool {
+func (f *Facts) returns(p *v1.NodeNetworkConfigurationPolicy, node string, generation int64) bool {
 	e := f.enactment(node, p.Name)
 	return e != nil && e.Status.Committed != nil && e.Status.Committed.Generation == generation
 }

@@ -2,8 +2,8 @@
 // suite. Every backend, real or simulated, passes it on a node that it may
 // change.
 //
-// It uses nothing but the port and Node, a few ways to look at and to change
-// with the node from outside of the backend:
+// It uses nothing but the port and Node, a few ways to look at the node and to
+// change it from outside of the backend:
 //
 //	          ┌── Backend ───► node
 //	suite ────┤                 ▲
