@@ -86,20 +86,20 @@ func fold(contributions []Contribution) aggregate {
 	slices.SortStableFunc(ordered, Precedence)
 	merged := foldInOrder(ordered)
 	// A circle is rare: only then is it worth finding out who closes it.
-	var closing []Conflict
+	var circles []Conflict
 	for state.Cycle(merged.state) != "" {
-		found := merged.closer()
-		closing = append(closing, found)
+		found := merged.circle()
+		circles = append(circles, found)
 		ordered = slices.DeleteFunc(ordered, func(c Contribution) bool { return c.Policy == found.Policy })
 		merged = foldInOrder(ordered)
 	}
-	merged.conflicts = append(merged.conflicts, closing...)
+	merged.conflicts = append(merged.conflicts, circles...)
 	return merged
 }
 
-// closer blames the circle on the first member with which there is one, and on
+// circle blames the circle on the first member with which there is one, and on
 // the first of those before it that are needed for it.
-func (m aggregate) closer() Conflict {
+func (m aggregate) circle() Conflict {
 	circle, last := "", 0
 	for circle == "" {
 		last++
