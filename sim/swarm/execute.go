@@ -33,7 +33,7 @@ type execution struct {
 	effects  *effects
 	injector *fault.Injector
 	rules    *oracle.Set
-	left     *left
+	residue  *residue
 	figures  Figures
 }
 
@@ -131,8 +131,8 @@ func (x *execution) prepareWith(options cluster.Options, rule string) error {
 	x.cluster = cluster.New(x.ctx, w, options)
 	rules := oracle.Named(rule)
 	if x.run.isUndone() {
-		x.left = newLeft(x.cluster.Nodes())
-		rules = append(rules, x.left)
+		x.residue = newResidue(x.cluster.Nodes())
+		rules = append(rules, x.residue)
 	}
 	x.rules = watch.Begin(x.cluster, w.Fail, rules...)
 	if w.Sink != nil {
