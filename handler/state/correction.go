@@ -33,7 +33,7 @@ func Correction(desired State, differences, others []Difference) State {
 			sections[d.Path.Section] = true
 		}
 	}
-	tree := part(desired, names, routes, rules)
+	tree := closure(desired, names, routes, rules)
 	for section := range sections {
 		tree[section] = copied(desired.tree[section])
 	}
