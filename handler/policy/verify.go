@@ -82,7 +82,7 @@ func (r *Reconciler) verifyReturning(ctx context.Context, g *gathered, spec *des
 			selects, _ = selected(&policy, g.node)
 		}
 		if apierrors.IsNotFound(err) || !selects {
-			log.FromContext(ctx).Info("a policy that would come again is gone", "policy", name)
+			log.FromContext(ctx).Info("a policy that would return is gone", "policy", name)
 			return false, nil
 		}
 	}
@@ -134,7 +134,7 @@ func (r *Reconciler) verifyEnactments(ctx context.Context, g *gathered, d desire
 			return false, err
 		}
 		if live == nil && known != "" || live != nil && live.ResourceVersion != known {
-			log.FromContext(ctx).Info("how it went on the node is told anew", "policy", policy)
+			log.FromContext(ctx).Info("an enactment has changed since it was decided on", "policy", policy)
 			return false, nil
 		}
 	}
