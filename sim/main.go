@@ -111,7 +111,7 @@ run: its nodes, what people do, what goes wrong. The rules of the design are
 checked at every step; when the faults have stopped, everything must come to an end
 and then be quiet.
 
-Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`,
+Exit code 0: all rules held. 1: one did not (its seed is printed). 2: wrong usage.`,
 		Example: `  # One run, with its trace; of the trace, what happens to one node
   sim -seed 7
   sim -seed 7 -trace-nodes node2 -trace-kinds call,fault,log
@@ -160,7 +160,7 @@ Exit code 0: all rules held. 1: one did not (the seed is told). 2: wrong usage.`
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Uint64Var(&o.seed, "seed", 0, "run this seed and write its trace")
-	flags.Uint64Var(&o.seeds, "seeds", 0, "run so many seeds and tell the figures")
+	flags.Uint64Var(&o.seeds, "seeds", 0, "run so many seeds and print the figures")
 	flags.Uint64Var(&o.from, "from", 1, "with -seeds: the first one; with -sweep: what the pairs, and the share of the runs, are drawn from")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "with -seeds: how many run at once")
 	flags.IntVar(&o.most, "failures", 10, "with -seeds: stop after so many that broke a rule")
@@ -177,7 +177,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.nodes, "nodes", 0, "with -rollout: how many nodes (1000 without); otherwise the most that a run has (7 without)")
 	flags.StringVar(&o.maxUnavailable, "max-unavailable", "10%", "with -rollout: of the policy")
 	flags.BoolVar(&o.centralized, "centralized", false, "with -rollout: the controllers do the policies of all nodes")
-	flags.BoolVar(&o.json, "json", false, "tell the result as JSON")
+	flags.BoolVar(&o.json, "json", false, "print the result as JSON")
 	flags.BoolVar(&o.quiet, "quiet", false, "with -seed or -run: no trace, only the result")
 	flags.StringSliceVar(&o.traceKinds, "trace-kinds", nil, "of the trace, only lines of these kinds: call, fault, log, host, ... (a wrong one lists them)")
 	flags.StringSliceVar(&o.traceNodes, "trace-nodes", nil, "of the trace, only lines about these nodes")
