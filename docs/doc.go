@@ -2,8 +2,8 @@
 // tried, so that nobody copies an example that does not work.
 //
 // Every example is a file in examples/ (or a report of a real node in demos/)
-// and stands in the text word for word. Its first line says what comes of it on
-// the lab, and e2e/suite tries that. Its desired state, once its templates are
+// and stands in the text word for word. Its first line states the expected
+// result in the lab, and e2e/suite tries that. Its desired state, once its templates are
 // filled in, passes the same parser as a policy's, and the API server takes it.
 // Links lead somewhere. The package never ships.
 //
