@@ -9,7 +9,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/sim/oracle"
 )
 
-// known are violations that were looked at and are still there: they are told and
+// known are violations that were looked at and are still there: they are listed and
 // fail nothing. Keys are "SEED RULE", or "* RULE" for all seeds.
 type known map[string]string
 

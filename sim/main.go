@@ -28,7 +28,7 @@ var (
 	// errUsage marks what the caller has to change on the command line.
 	errUsage = errors.New("usage")
 	// errBroken: a rule did not hold, or something was never reached; it was
-	// told already.
+	// printed already.
 	errBroken = errors.New("broken")
 )
 

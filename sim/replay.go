@@ -54,7 +54,7 @@ func (r *replay) took() time.Duration { return time.Since(r.began).Round(time.Mi
 
 // end writes the result, then the timeline of a run of this length.
 func (r *replay) end(length time.Duration, result any, inWords func() error, complete func(*trace.Record)) error {
-	if err := errors.Join(r.options.tell(r.out, result, inWords), r.lines.Err(), r.out.Flush()); err != nil {
+	if err := errors.Join(r.options.write(r.out, result, inWords), r.lines.Err(), r.out.Flush()); err != nil {
 		return err
 	}
 	if r.recorder == nil {

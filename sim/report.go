@@ -30,7 +30,7 @@ type report struct {
 	// Took is how long the workers were at it; Slowest is the seed that took longest.
 	Took    time.Duration `json:"tookNanoseconds"`
 	Slowest slowest       `json:"slowest"`
-	// Shards that were merged; Took and what is told per minute and second are then as
+	// Shards that were merged; Took and the figures per minute and second are then as
 	// if one machine had run them one after the other. Longest is the shard that took longest.
 	Shards  int           `json:"shards,omitempty"`
 	Longest time.Duration `json:"longestNanoseconds,omitempty"`
@@ -44,7 +44,7 @@ type slowest struct {
 	Took time.Duration `json:"tookNanoseconds"`
 }
 
-func (s *seeds) tell(out io.Writer, interrupted error) error {
+func (s *seeds) finish(out io.Writer, interrupted error) error {
 	took := time.Since(s.began)
 	r := report{
 		Range: s.options.seedRange(), Took: took, Slowest: slowest{s.slowest.Seed, s.slowTime},
@@ -60,7 +60,7 @@ func (s *seeds) tell(out io.Writer, interrupted error) error {
 // report prints one, and fails where a rule was broken.
 func (o *options) report(out io.Writer, r report) error {
 	slices.SortFunc(r.Broken, func(a, b broken) int { return cmp.Compare(a.Seed, b.Seed) })
-	if err := o.tell(out, r, func() error { return o.print(out, r) }); err != nil {
+	if err := o.write(out, r, func() error { return o.print(out, r) }); err != nil {
 		return err
 	}
 	if r.unknown() > 0 || r.Missing > 0 || o.coverage && len(r.Zeros) > 0 {
@@ -106,7 +106,7 @@ func (o *options) print(out io.Writer, r report) error {
 	if r.Missing > 0 {
 		_, _ = fmt.Fprintf(out, "%d seeds were not run, since %d broke a rule (-failures) or somebody interrupted it\n", r.Missing, r.unknown())
 	}
-	_, err := fmt.Fprintf(out, "\n%s: %d broke a rule, %d of them known; %s\n", r.Range.saying(r.Figures.Runs), r.Figures.Broken, len(r.Broken)-r.unknown(), told(r.Figures))
+	_, err := fmt.Fprintf(out, "\n%s: %d broke a rule, %d of them known; %s\n", r.Range.saying(r.Figures.Runs), r.Figures.Broken, len(r.Broken)-r.unknown(), inALine(r.Figures))
 	if r.Shards > 0 {
 		_, _ = fmt.Fprintf(out, "%d shards, the longest in %s; one after the other: ", r.Shards, r.Longest.Round(time.Millisecond))
 	}
@@ -115,8 +115,8 @@ func (o *options) print(out io.Writer, r report) error {
 	return err
 }
 
-// told is the figures in a line.
-func told(f swarm.Figures) string {
+// inALine is the figures in a line.
+func inALine(f swarm.Figures) string {
 	return fmt.Sprintf("%.1f simulated node-hours, %d steps, %d port calls (%d API requests), %d faults, %d crashes, "+
 		"%d transactions (%d commits, %d rollbacks, %d reverts)",
 		f.NodeTime.Hours(), f.Steps, f.Calls, f.Requests, f.Faults, f.Crashes, f.Transactions, f.Commits, f.Rollbacks, f.Reverts)

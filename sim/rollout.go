@@ -47,9 +47,9 @@ func (o *options) rollOut(ctx context.Context, out io.Writer) error {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	result := rolledOut{Rollout: r, RolledOut: done, Seconds: took.Seconds(), MemoryMiB: memory.Sys >> 20}
-	return o.tell(out, result, func() error {
+	return o.write(out, result, func() error {
 		_, err := fmt.Fprintf(out, "%d nodes, maxUnavailable %s: Available on all after %s of virtual time; %s\n%s of this machine, %d MiB\n",
-			r.Nodes, r.MaxUnavailable, done.Took.Round(time.Millisecond), told(done.Figures), took.Round(time.Millisecond), result.MemoryMiB)
+			r.Nodes, r.MaxUnavailable, done.Took.Round(time.Millisecond), inALine(done.Figures), took.Round(time.Millisecond), result.MemoryMiB)
 		return err
 	})
 }

@@ -49,7 +49,7 @@ type played struct {
 	Hash uint64        `json:"hash"`
 
 	seed uint64
-	// faults are told to a person: none, or those on its calls. So is the end.
+	// faults on its calls and the end, as a person reads them.
 	faults, end string
 }
 

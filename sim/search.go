@@ -82,8 +82,8 @@ func (s *search) show(ended <-chan struct{}) {
 	fmt.Fprintln(os.Stderr)
 }
 
-// tell writes a result: as JSON with -json, otherwise as inWords does.
-func (o *options) tell(out io.Writer, result any, inWords func() error) error {
+// write a result: as JSON with -json, otherwise as inWords does.
+func (o *options) write(out io.Writer, result any, inWords func() error) error {
 	var err error
 	if o.json {
 		encoder := json.NewEncoder(out)
@@ -93,7 +93,7 @@ func (o *options) tell(out io.Writer, result any, inWords func() error) error {
 		err = inWords()
 	}
 	if err != nil {
-		return fmt.Errorf("telling the result: %w", err)
+		return fmt.Errorf("writing the result: %w", err)
 	}
 	return nil
 }

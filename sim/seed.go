@@ -68,7 +68,7 @@ func (o *options) one(ctx context.Context, out io.Writer, run swarm.Run) error {
 	took := r.took()
 	if err := r.end(result.Figures.Virtual, result, func() error {
 		_, err := fmt.Fprintf(r.out, "\nseed %d: %s\n%s, trace %016x, %s of this machine's time\n",
-			run.Seed, verdict(result.Violation), told(result.Figures), result.Hash, took)
+			run.Seed, verdict(result.Violation), inALine(result.Figures), result.Hash, took)
 		return err
 	}, func(record *trace.Record) { o.complete(record, run, result) }); err != nil {
 		return err

@@ -52,7 +52,7 @@ func (o *options) many(ctx context.Context, out io.Writer) error {
 	if ctx.Err() != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "sim: interrupted; this is what was done")
 	}
-	return s.tell(out, ctx.Err())
+	return s.finish(out, ctx.Err())
 }
 
 func (s *seeds) add(r swarm.Result, took time.Duration, interrupted bool) {

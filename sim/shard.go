@@ -110,7 +110,7 @@ func (r seedRange) allShards() string {
 	return string(raw)
 }
 
-// mergeShards makes one report of what all shards of a range have told.
+// mergeShards makes one report of the reports of all shards of a range.
 func (o *options) mergeShards(in io.Reader, out io.Writer) error {
 	var all []report
 	for _, name := range o.shards.files {

@@ -81,7 +81,7 @@ func (o *options) sweep(ctx context.Context, out io.Writer) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return s.tell(out)
+	return s.finish(out)
 }
 
 // toSweep are the scenarios: the one that is named, all, or those that are
@@ -144,11 +144,11 @@ func (s *sweeping) strike(ctx context.Context, job sweep.Job) {
 	}
 }
 
-func (s *sweeping) tell(out io.Writer) error {
+func (s *sweeping) finish(out io.Writer) error {
 	took := time.Since(s.began)
 	s.report.Seconds = took.Seconds()
 	slices.SortFunc(s.report.Broken, func(a, b struck) int { return cmp.Compare(a.Scenario+a.Replay, b.Scenario+b.Replay) })
-	if err := s.options.tell(out, s.report, func() error { return s.print(out, took) }); err != nil {
+	if err := s.options.write(out, s.report, func() error { return s.print(out, took) }); err != nil {
 		return err
 	}
 	if len(s.report.Broken) > 0 {
