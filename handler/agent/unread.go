@@ -8,7 +8,9 @@ import (
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
@@ -33,10 +35,25 @@ func (a *Agent) load() error {
 	} else if err != nil {
 		return err
 	}
+	if a.left != nil && isRecorded(*a.left, a.record) {
+		a.entry, a.left, a.closing = *a.left, nil, unstored
+	}
 	if len(messages) > 0 {
 		a.record.Unread = &journal.Unread{At: a.Clock.Now(), Message: strings.Join(messages, "; ")}
 	}
 	return nil
+}
+
+// isRecorded tells of an entry whose change was committed, and that is only still there
+// since its handler died, or the power went, between the two steps of closing the journal.
+// Nothing of it is to be taken back: it is over, and what differs from it by now is drift.
+// Only a commit is known by that. A change that was taken back may have begun again in the
+// same second, and its record says nothing of the second attempt.
+func isRecorded(entry journal.Entry, record journal.Record) bool {
+	last, committed, change := record.Last, record.Committed, entry.Transaction.Change
+	return entry.Transaction.Proven && len(entry.Correction) == 0 &&
+		last != nil && last.Result == v1.TransactionCommitted && last.Generation == change.Generation && last.Since.Equal(idle.InSeconds(entry.Since)) &&
+		committed != nil && committed.Hash == change.Hash
 }
 
 // isLeft tells whether there is something for Recover to do.
