@@ -9,10 +9,9 @@ import (
 
 // withoutScenario are topologies that lack what the others have, each with the reason.
 var withoutScenario = map[Shown]string{
-	{"life", "dual-stack"}: "open: a handler that dies as it closes the journal takes the change back, and the undo then leaves the NIC's MTU (sweep)",
-	{"life", "sr-iov"}:     "the simulator has no virtual functions (sim/README.md)",
-	{"cut-off", "sr-iov"}:  "the simulator has no virtual functions (sim/README.md)",
-	{"power", "sr-iov"}:    "the simulator has no virtual functions (sim/README.md)",
+	{"life", "sr-iov"}:    "the simulator has no virtual functions (sim/README.md)",
+	{"cut-off", "sr-iov"}: "the simulator has no virtual functions (sim/README.md)",
+	{"power", "sr-iov"}:   "the simulator has no virtual functions (sim/README.md)",
 }
 
 // TestEachTopologyHasItsScenarios: one in which a policy has its whole life, one in which
