@@ -31,6 +31,8 @@ type Facts struct {
 	nodesChanged int64
 	// left is when nodes left the cluster.
 	left []time.Duration
+	// relabelled is when labels of nodes changed.
+	relabelled []time.Duration
 	notReady
 	// granted is when a node was granted its turn last, or had a policy.
 	granted time.Duration

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -229,8 +230,11 @@ func (f *Facts) noteWrite(w Wrote) {
 	switch {
 	case w.Kind == "Node" && (w.Spec || w.Metadata):
 		f.nodesChanged++
-		if w.After == nil {
+		switch {
+		case w.After == nil:
 			f.left = append(f.left, f.Elapsed())
+		case relabelled(w):
+			f.relabelled = append(f.relabelled, f.Elapsed())
 		}
 	case w.Kind == "NodeNetworkConfigurationEnactment" && (w.Spec || w.succeeds()):
 		f.granted = f.Elapsed()
@@ -251,12 +255,23 @@ func (w Wrote) succeeds() bool {
 	return had && has && conditionIs(after.Status.Conditions, v1.EnactmentAvailable) && !conditionIs(before.Status.Conditions, v1.EnactmentAvailable)
 }
 
-// unheard is how many nodes have left of which the controllers may not have heard yet.
+// relabelled: a policy may have selected the node, and does not any more.
+func relabelled(w Wrote) bool {
+	before, had := w.Before.(*corev1.Node)
+	after, has := w.After.(*corev1.Node)
+	return had && has && !maps.Equal(before.Labels, after.Labels)
+}
+
+// unheard is how many nodes have left the cluster, or what selects them, of which the
+// controllers may not have heard yet.
 func (f *Facts) unheard() int {
 	f.left = slices.DeleteFunc(f.left, func(at time.Duration) bool {
 		return f.Elapsed()-at > grantLag && f.Calm(Controllers, at-grantLag, Stale|Hinders)
 	})
-	return len(f.left)
+	f.relabelled = slices.DeleteFunc(f.relabelled, func(at time.Duration) bool {
+		return f.Elapsed()-max(at, f.Disturbed(Controllers, Stale|Hinders)) > grantLag
+	})
+	return len(f.left) + len(f.relabelled)
 }
 
 // matched is how many nodes a policy selected, at a version of it and of the nodes.

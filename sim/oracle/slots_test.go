@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 )
@@ -157,6 +159,11 @@ func TestSlots(t *testing.T) {
 		"half of three, and the third has left some time ago, as controllers came up with what was": {
 			play: func(s *stage) { halfOfThree(s, 2*grantLag, true) },
 		},
+		"half of three, and a label of the third has moved just now":       {play: func(s *stage) { halfOfTheLabelled(s, time.Second, false) }},
+		"half of three, and a label of the third moved before stale reads": {play: func(s *stage) { halfOfTheLabelled(s, 2*grantLag, true) }},
+		"half of three, and a label of the third moved some time ago": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { halfOfTheLabelled(s, 2*grantLag, false) },
+		},
 		"a drift that is corrected meanwhile": {play: func(s *stage) {
 			s.policy(1)
 			s.try("n1", change())
@@ -175,6 +182,27 @@ func halfOfThree(s *stage, later time.Duration, stale bool) {
 	s.set.Tell(Event{What: Wrote{apiserver.Write{Verb: "delete", Kind: "Node", Name: "n3", Before: gone, Spec: true}}})
 	if stale {
 		s.set.Tell(Event{Node: Controllers, What: Fault{Kind: "time-travel"}})
+	}
+	s.run(later)
+	for _, node := range three[:2] {
+		s.wrote("controllers-1", s.enacted(node, 1, v1.EnactmentProgressing), "spec")
+		s.try(node, change())
+	}
+}
+
+// halfOfTheLabelled has a node lose the label that a policy selects; then two are granted
+// and begin.
+func halfOfTheLabelled(s *stage, later time.Duration, stale bool) {
+	p := s.policy(0)
+	p.Spec.MaxUnavailable, p.Spec.NodeSelector = nil, map[string]string{"zone": "a"}
+	for _, node := range three {
+		s.objects["Node/"+node].SetLabels(map[string]string{"zone": "a"})
+	}
+	before := s.objects["Node/n3"].DeepCopyObject().(client.Object)
+	s.objects["Node/n3"].SetLabels(map[string]string{"zone": "b"})
+	s.set.Tell(Event{What: Wrote{apiserver.Write{Verb: "patch", Kind: "Node", Name: "n3", Before: before, After: s.objects["Node/n3"], Metadata: true}}})
+	if stale {
+		s.set.Tell(Event{Node: Controllers, What: Fault{Kind: "stale-reads", On: true}})
 	}
 	s.run(later)
 	for _, node := range three[:2] {
