@@ -40,7 +40,7 @@ func TestASwitchFailsAndIsMended(t *testing.T) {
 		"switch lan: it speaks no LACP":                               {"lan", LACPSilent, ""},
 		`switch lan: "nowhere" is not an IP address`:                  {"lan", Claim, "nowhere"},
 		"switch lan: 192.0.2.1 is the gateway's own address":          {"lan", Claim, "192.0.2.1"},
-		`switch lan: "tired" is none of up, down, lacp-silent, lacp-`: {"lan", "tired", ""},
+		`switch lan: "tired" is none of down, up, lacp-silent, lacp-`: {"lan", "tired", ""},
 	} {
 		if err := l.Switch(t.Context(), tt[0], tt[1], tt[2]); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v", want, err)
