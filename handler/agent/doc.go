@@ -29,8 +29,9 @@
 //
 // handler/idle says what a turn does, one action after the other. The agent compares
 // what the node has with what is committed. What differs for long enough is drift
-// (drift.go); a transaction of its own corrects it, ever less often where it comes back. A setting that leaves the desired state goes
-// back to what was there before it, where its policy says so (undo.go).
+// (drift.go); a transaction of its own corrects it, ever less often where it comes
+// back. A setting that leaves the desired state goes back to what was there before it,
+// where its policy says so (undo.go).
 //
 // # Turns and tasks
 //

@@ -18,7 +18,7 @@ func Diff(before, after State) []Difference {
 	one, other := leaves(inOrder(before)), leaves(inOrder(after))
 	var paths []Path
 	for path, want := range one {
-		if got, has := other[path]; (!has || got != want) && !anotherCame(path, one, other) {
+		if got, has := other[path]; !has || got != want {
 			paths = append(paths, path)
 		}
 	}
@@ -44,14 +44,16 @@ func Diff(before, after State) []Difference {
 }
 
 // DiffAfterBoot is Diff where the node has booted since before: the kernel draws the MAC address
-// of a link that it makes anew, and a port has that of its bond.
+// of a link that it makes anew, and its link-local address follows from that. A port has the
+// MAC address of its bond.
 func DiffAfterBoot(before, after State) []Difference {
 	drawn := map[Path]bool{}
 	for _, one := range after.Interfaces() {
 		controller, _ := one.Controller()
 		drawn[pathOf(one).below("mac-address")] = controller != "" || text(one.tree["permanent-mac-address"]) == ""
 	}
-	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool { return drawn[d.Path] })
+	was, is := leaves(inOrder(before)), leaves(inOrder(after))
+	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool { return drawn[d.Path] || anotherCame(d.Path, was, is) })
 }
 
 // wholeInterface stands for an interface's being there at all.

@@ -106,7 +106,7 @@ func TestAnAddressOfTheKernelThatNetworkManagerMadeAnewIsTheSame(t *testing.T) {
 }
 
 // A bridge on the lab, after a power cut in the middle of a trial.
-func TestALinkLocalAddressOfAnotherMACIsNoDifference(t *testing.T) {
+func TestALinkLocalAddressOfAnotherMACIsNoDifferenceAfterABoot(t *testing.T) {
 	bridge := func(addresses string) state.State {
 		return parse(t, `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"up","ipv6":{"enabled":true,"address":[`+addresses+`]}}]}`)
 	}
@@ -126,10 +126,13 @@ func TestALinkLocalAddressOfAnotherMACIsNoDifference(t *testing.T) {
 		"one that is the same":  {before: was + "}", after: was + "}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, lines(state.Diff(bridge(test.before), bridge(test.after)))); diff != "" {
+			if diff := cmp.Diff(test.want, lines(state.DiffAfterBoot(bridge(test.before), bridge(test.after)))); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+	if diff := cmp.Diff(missing[:2], lines(state.Diff(bridge(was+"}"), bridge(is)))); diff != "" {
+		t.Errorf("without a boot: %s", diff)
 	}
 }
 
