@@ -147,6 +147,7 @@ type silence struct {
 	pod        types.UID
 	transition time.Time
 	nodeReady  bool
+	nodeSince  time.Time     // the node's own transition
 	began      time.Duration // in the run of this process
 }
 
@@ -176,7 +177,7 @@ func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.
 			continue
 		}
 		seen, before := s.since[node]
-		now := silence{began: running, nodeReady: isReady(&nodes[i])}
+		now := silence{began: running, nodeReady: isReady(&nodes[i]), nodeSince: readySince(&nodes[i])}
 		cause := "it has no pod of the handler"
 		if pod != nil {
 			now.pod, cause = pod.UID, whyNotReady(pod)
@@ -185,7 +186,7 @@ func (s *silences) observe(nodes []corev1.Node, pods []corev1.Pod, running time.
 			}
 		}
 		wasReady := seen.pod == now.pod && !seen.transition.IsZero() && !seen.transition.Equal(now.transition)
-		cameBack := now.nodeReady && !seen.nodeReady
+		cameBack := now.nodeReady && (!seen.nodeReady || !seen.nodeSince.Equal(now.nodeSince))
 		if before && !wasReady && !cameBack {
 			now.began = seen.began
 		}

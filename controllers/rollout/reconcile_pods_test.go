@@ -28,7 +28,8 @@ func handlerPod(name, node string, ready corev1.ConditionStatus, since time.Time
 }
 
 func TestAHandlerIsSilentForAsLongAsThisProcessSawIt(t *testing.T) {
-	const yes, no = corev1.ConditionTrue, corev1.ConditionFalse
+	// again is Ready as well, since another time.
+	const yes, no, again = corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionStatus("Ready again")
 	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	other := handlerPod("other", "node2", yes, then)
 	crashing := handlerPod("a", "node1", no, then)
@@ -82,6 +83,11 @@ func TestAHandlerIsSilentForAsLongAsThisProcessSawIt(t *testing.T) {
 			{2 * time.Minute, dead, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
 			{3 * time.Minute, dead, &plan.Silence{For: time.Minute, Cause: "pod a is not Ready"}, yes},
 		},
+		"a machine that went and came back, unseen, has yet to start its handler": {
+			{0, dead, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
+			{time.Minute, dead, &plan.Silence{For: time.Minute, Cause: "pod a is not Ready"}, yes},
+			{2 * time.Minute, dead, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, again},
+		},
 		"a machine that goes after its handler changes nothing": {
 			{0, dead, &plan.Silence{For: 0, Cause: "pod a is not Ready"}, yes},
 			{time.Minute, dead, &plan.Silence{For: time.Minute, Cause: "pod a is not Ready"}, no},
@@ -90,10 +96,11 @@ func TestAHandlerIsSilentForAsLongAsThisProcessSawIt(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			seen := silences{}
 			for _, l := range looks {
-				nodes := []corev1.Node{{
-					ObjectMeta: metav1.ObjectMeta{Name: "node1"},
-					Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: l.node}}},
-				}}
+				ready := corev1.NodeCondition{Type: corev1.NodeReady, Status: l.node}
+				if l.node == again {
+					ready.Status, ready.LastTransitionTime = yes, metav1.NewTime(then)
+				}
+				nodes := []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node1"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{ready}}}}
 				if diff := cmp.Diff(l.want, seen.observe(nodes, l.pods, l.at)["node1"]); diff != "" {
 					t.Errorf("after %s (-want +got):\n%s", l.at, diff)
 				}
