@@ -165,7 +165,7 @@ func enforce(s Situation) (Action, Stage) {
 		return Forget{}, s.Stage
 	case renewed:
 		again := s.Past.Failed.Last.DeepCopy()
-		again.Generation = s.Wanted.Change.Generation
+		again.Generation, again.Sources = s.Wanted.Change.Generation, v1.PlainSources(s.Wanted.Sources)
 		return Repeat{*again}, Enforced
 	}
 	committed := s.Past.Committed

@@ -105,7 +105,8 @@ func show(action Action, now time.Time) string {
 }
 
 // parse reads a situation: what there is, then words. GENERATION:HASH[/POLICY=HASH...] is a
-// desired state with its sources.
+// desired state with its sources; of one that failed, the first policy is the one that
+// it is charged to.
 func parse(t *testing.T, line string) Situation {
 	t.Helper()
 	s := Situation{Closed: true, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Node: "node1"}
@@ -142,7 +143,9 @@ func parse(t *testing.T, line string) Situation {
 			desired, outcome, _ := strings.Cut(value, ",")
 			change, sources := parseDesired(t, desired)
 			last := parseOutcome(t, fmt.Sprintf("%d,%s", change.Generation, outcome), s.Now)
-			last.Sources = v1.PlainSources(sources)
+			if last.Sources = v1.PlainSources(sources); len(sources) > 0 {
+				last.Policy = sources[0].Policy
+			}
 			s.Past.Failed = &Failed{Change: change, Last: last}
 		default:
 			t.Fatalf("unknown word %q", word)

@@ -36,11 +36,10 @@ func (f *Failed) of(wanted Wanted, last *v1.Transaction) meaning {
 	if f == nil {
 		return none
 	}
-	sources := v1.PlainSources(wanted.Sources)
 	switch {
 	case wanted.Change.Generation < f.Last.Generation:
 		return none // Read from a cache that is behind: it tells nothing of what is wanted now.
-	case !slices.Equal(f.Last.Sources, sources) || len(sources) == 0 && !guardedAlike(wanted.Change, f.Change):
+	case !f.isOf(wanted):
 		return answered
 	case f.Change.Hash != wanted.Change.Hash:
 		return none // Somebody wrote over it: it may be put right.
@@ -50,8 +49,21 @@ func (f *Failed) of(wanted Wanted, last *v1.Transaction) meaning {
 	return renewed
 }
 
-// guardedAlike tells whether two desired states that were written by hand are the same,
-// guarded by the same: with other probes it is another change.
+// isOf tells whether what is wanted comes from what the change that failed came from.
+// Policies that change nothing here may have come or gone meanwhile: as long as the one
+// that failed is what it was, the same state under the same guards fails as it did.
+func (f *Failed) isOf(wanted Wanted) bool {
+	sources := v1.PlainSources(wanted.Sources)
+	if len(sources) > 0 && slices.Equal(f.Last.Sources, sources) {
+		return true
+	}
+	i := slices.IndexFunc(f.Last.Sources, func(s v1.Source) bool { return s.Policy == f.Last.Policy })
+	remains := len(f.Last.Sources) == 0 && len(sources) == 0 || i >= 0 && slices.Contains(sources, f.Last.Sources[i])
+	return remains && guardedAlike(wanted.Change, f.Change)
+}
+
+// guardedAlike tells whether two desired states are the same, guarded by the same: with
+// other probes it is another change.
 func guardedAlike(a, b txn.Change) bool {
 	return a.Hash == b.Hash && a.Window == b.Window && a.Confirm == b.Confirm &&
 		a.DropDefaults == b.DropDefaults && reflect.DeepEqual(a.Probes, b.Probes)
