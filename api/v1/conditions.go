@@ -113,3 +113,11 @@ func FindCondition(conditions []Condition, conditionType ConditionType) *Conditi
 	}
 	return nil
 }
+
+// TrueCondition returns the condition of that type where it is True, or nil.
+func TrueCondition(conditions []Condition, conditionType ConditionType) *Condition {
+	if c := FindCondition(conditions, conditionType); c != nil && c.Status == metav1.ConditionTrue {
+		return c
+	}
+	return nil
+}

@@ -1,10 +1,6 @@
 package v1
 
-import (
-	"slices"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // ForceRefreshLabel on a NodeNetworkState asks for a report now: a new value
 // is a new request.
@@ -209,9 +205,8 @@ func (t *Transaction) IsUnderWay() bool { return t != nil && t.Phase != "Idle" }
 // SaysNotManaged tells whether the node's handler has said of this generation that
 // nobody manages the node, and that no change is under way there.
 func (s *NodeNetworkState) SaysNotManaged() bool {
-	return !s.Status.Transaction.IsUnderWay() && slices.ContainsFunc(s.Status.Conditions, func(c Condition) bool {
-		return c.Type == StateAvailable && c.Reason == ReasonNotManaged && c.ObservedGeneration == s.Generation
-	})
+	c := FindCondition(s.Status.Conditions, StateAvailable)
+	return !s.Status.Transaction.IsUnderWay() && c != nil && c.Reason == ReasonNotManaged && c.ObservedGeneration == s.Generation
 }
 
 // HistoryLimit is how many transactions a node remembers.

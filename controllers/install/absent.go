@@ -73,10 +73,6 @@ func writeStatus(ctx context.Context, c client.Client, object *v1.NMState, statu
 // answered: this program's answer stands for this generation. An upgrade that
 // answers differently writes anew.
 func answered(object *v1.NMState) bool {
-	for _, condition := range object.Status.Conditions {
-		if condition.Type == v1.PolicyDegraded {
-			return object.Status.ObservedGeneration == object.Generation && condition.Message == message
-		}
-	}
-	return false
+	degraded := v1.FindCondition(object.Status.Conditions, v1.PolicyDegraded)
+	return degraded != nil && object.Status.ObservedGeneration == object.Generation && degraded.Message == message
 }

@@ -108,12 +108,10 @@ func one(object *v1.NMState, conditionType v1.ConditionType, holds bool, verdict
 	if holds {
 		c.Status, c.Message = metav1.ConditionTrue, verdict.Message[:min(len(verdict.Message), maxMessage)]
 	}
-	for _, before := range object.Status.Conditions {
-		if before.Type == conditionType && before.Status == c.Status {
-			c.LastTransitionTime = before.LastTransitionTime
-			if before.Reason == c.Reason && before.Message == c.Message && before.ObservedGeneration == c.ObservedGeneration {
-				c.LastHeartbeatTime = before.LastHeartbeatTime
-			}
+	if before := v1.FindCondition(object.Status.Conditions, conditionType); before != nil && before.Status == c.Status {
+		c.LastTransitionTime = before.LastTransitionTime
+		if before.Reason == c.Reason && before.Message == c.Message && before.ObservedGeneration == c.ObservedGeneration {
+			c.LastHeartbeatTime = before.LastHeartbeatTime
 		}
 	}
 	return c

@@ -231,20 +231,23 @@ func addNodes(in *plan.Input, nodes []corev1.Node, reported map[string]bool, not
 }
 
 func isReady(node *corev1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue
+	ready := nodeReady(node.Status.Conditions)
+	return ready != nil && ready.Status == corev1.ConditionTrue
+}
+
+func nodeReady(conditions []corev1.NodeCondition) *corev1.NodeCondition {
+	for i := range conditions {
+		if conditions[i].Type == corev1.NodeReady {
+			return &conditions[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // readySince is when Ready became what it is.
 func readySince(node *corev1.Node) time.Time {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.LastTransitionTime.Time
-		}
+	if ready := nodeReady(node.Status.Conditions); ready != nil {
+		return ready.LastTransitionTime.Time
 	}
 	return time.Time{}
 }

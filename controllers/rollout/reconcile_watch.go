@@ -93,12 +93,11 @@ func keptOfStatus(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetw
 }
 
 func readyOnly(conditions []corev1.NodeCondition) []corev1.NodeCondition {
-	for _, condition := range conditions {
-		if condition.Type == corev1.NodeReady {
-			return []corev1.NodeCondition{{Type: condition.Type, Status: condition.Status, LastTransitionTime: condition.LastTransitionTime}}
-		}
+	ready := nodeReady(conditions)
+	if ready == nil {
+		return nil
 	}
-	return nil
+	return []corev1.NodeCondition{{Type: ready.Type, Status: ready.Status, LastTransitionTime: ready.LastTransitionTime}}
 }
 
 // stateMetadata is a NodeNetworkState of which only the metadata is asked for: a

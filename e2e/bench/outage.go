@@ -132,11 +132,9 @@ func (b *bench) lastWord(ctx context.Context, policy string) (string, error) {
 		if err := b.cluster.Client.Get(ctx, key, &e); err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
-		for _, c := range e.Status.Conditions {
-			if c.Type == v1.EnactmentFailing && c.Status == "True" && (e.Status.Retry == nil || e.Status.Retry.After == nil) {
-				verdict = string(c.Type)
-				return true, nil
-			}
+		if c := v1.TrueCondition(e.Status.Conditions, v1.EnactmentFailing); c != nil && (e.Status.Retry == nil || e.Status.Retry.After == nil) {
+			verdict = string(c.Type)
+			return true, nil
 		}
 		return false, nil
 	})

@@ -263,10 +263,8 @@ func (f *fleet) awaitNotFailing(ctx context.Context, n *lab.Node) {
 	Eventually(ctx, func(g Gomega) {
 		nns, err := f.nodeState(ctx, n.Name)
 		g.Expect(err).NotTo(HaveOccurred())
-		for _, c := range nns.Status.Conditions {
-			if c.Type == v1.StateFailing {
-				g.Expect(c.Status).To(Equal(metav1.ConditionFalse), c.Message)
-			}
+		if c := v1.FindCondition(nns.Status.Conditions, v1.StateFailing); c != nil {
+			g.Expect(c.Status).To(Equal(metav1.ConditionFalse), c.Message)
 		}
 	}).Should(Succeed())
 }

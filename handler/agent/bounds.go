@@ -79,12 +79,9 @@ func (a *Agent) withoutReport(base *v1.NodeNetworkState, status *v1.NodeNetworkS
 	if !old.LastSuccessfulUpdateTime.IsZero() {
 		since = "what is told is of " + old.LastSuccessfulUpdateTime.UTC().Format(time.RFC3339)
 	}
-	for i := range status.Conditions {
-		for _, before := range old.Conditions {
-			if status.Conditions[i].Type == v1.StateAvailable && before.Type == v1.StateAvailable {
-				status.Conditions[i] = before // What it says of the report that was refused is no news.
-			}
-		}
+	is, before := v1.FindCondition(status.Conditions, v1.StateAvailable), v1.FindCondition(old.Conditions, v1.StateAvailable)
+	if is != nil && before != nil {
+		*is = *before // What it says of the report that was refused is no news.
 	}
 	a.setCondition(status, v1.StateAvailable, metav1.ConditionUnknown, v1.ReasonReportRefused,
 		"the API server refuses the report of the node's network; "+since+": "+cause.Error())

@@ -232,7 +232,7 @@ func (a *Agent) tell(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus
 
 // wasTold: whether the node drifted was told already.
 func (a *Agent) wasTold(status *v1.NodeNetworkStateStatus) bool {
-	return slices.ContainsFunc(status.Conditions, func(c v1.Condition) bool { return c.Type == v1.StateDrifted })
+	return v1.FindCondition(status.Conditions, v1.StateDrifted) != nil
 }
 
 // lookAgain asks for another read when its time has come, and when the node is to

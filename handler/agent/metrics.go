@@ -93,13 +93,8 @@ func (m *metrics) told(node string, status v1.NodeNetworkStateStatus, err error)
 	if m == nil {
 		return
 	}
-	stale := err != nil
-	for _, condition := range status.Conditions {
-		if condition.Type == v1.StateAvailable && slices.Contains(old, condition.Reason) {
-			stale = true
-		}
-	}
-	if stale {
+	available := v1.FindCondition(status.Conditions, v1.StateAvailable)
+	if err != nil || available != nil && slices.Contains(old, available.Reason) {
 		m.stale.WithLabelValues(node).Set(1)
 		return
 	}

@@ -250,20 +250,18 @@ func (a *Agent) setCondition(status *v1.NodeNetworkStateStatus, kind v1.Conditio
 func (a *Agent) putCondition(status *v1.NodeNetworkStateStatus, next v1.Condition) {
 	now := metav1.NewTime(a.Clock.Now())
 	next.LastHeartbeatTime, next.LastTransitionTime = now, now
-	for i, c := range status.Conditions {
-		if c.Type != next.Type {
-			continue
-		}
-		if c.Status == next.Status {
-			next.LastTransitionTime = c.LastTransitionTime
-			if c.Reason == next.Reason && c.Message == next.Message && c.ObservedGeneration == next.ObservedGeneration {
-				return
-			}
-		}
-		status.Conditions[i] = next
+	c := v1.FindCondition(status.Conditions, next.Type)
+	if c == nil {
+		status.Conditions = append(status.Conditions, next)
 		return
 	}
-	status.Conditions = append(status.Conditions, next)
+	if c.Status == next.Status {
+		next.LastTransitionTime = c.LastTransitionTime
+		if c.Reason == next.Reason && c.Message == next.Message && c.ObservedGeneration == next.ObservedGeneration {
+			return
+		}
+	}
+	*c = next
 }
 
 func shortened(message string) string {

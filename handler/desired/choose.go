@@ -140,10 +140,8 @@ func (t *turn) overrule(leaving *member) {
 
 func (t *turn) waitingToLeave(policy string) string {
 	line := "Waiting for policy " + policy + " to leave this node"
-	for _, c := range t.in.State.Status.Conditions {
-		if c.Type == v1.StateFailing && c.Status == yes {
-			line += ", which is tried again: " + c.Message
-		}
+	if c := v1.TrueCondition(t.in.State.Status.Conditions, v1.StateFailing); c != nil {
+		line += ", which is tried again: " + c.Message
 	}
 	return line
 }

@@ -162,7 +162,7 @@ func (t *turn) describe(m *member) {
 		t.refuse(m, failedRow(m.conflict.String()))
 	case m.unpinned != "":
 		t.refuse(m, failedRow(m.unpinned))
-	case m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes):
+	case m.failed() && isTrue(m.status.Conditions, v1.EnactmentFailing):
 		t.awaitRetry(m)
 	case m.aborted():
 		m.show(abortedRow(m.enactment.Name, m.enactment.Spec.AbortedCause), now)
@@ -187,8 +187,8 @@ func (t *turn) describe(m *member) {
 func (t *turn) stillChanging(m *member) bool {
 	said := m.enactment.Status.Conditions
 	// A loss that is told late (settleLate) is in the status only, until that is written.
-	failed := conditionIs(said, v1.EnactmentFailing, yes) || conditionIs(m.status.Conditions, v1.EnactmentFailing, yes)
-	return t.in.State != nil && !t.over() && conditionIs(said, v1.EnactmentProgressing, yes) && !failed
+	failed := isTrue(said, v1.EnactmentFailing) || isTrue(m.status.Conditions, v1.EnactmentFailing)
+	return t.in.State != nil && !t.over() && isTrue(said, v1.EnactmentProgressing) && !failed
 }
 
 // over tells whether nothing is under way on the node. One that is set aside in the
@@ -236,8 +236,8 @@ func (t *turn) ringsOf(m *member) string {
 // it is Available again only when the node has it again.
 func (t *turn) awaitsReturn(m *member) bool {
 	said := m.enactment.Status.Conditions
-	waits := conditionIs(said, v1.EnactmentPending, yes) && SetAside(m.enactment)
-	if t.in.State == nil || !waits && !conditionIs(said, v1.EnactmentFailing, yes) && !conditionIs(said, v1.EnactmentProgressing, yes) {
+	waits := isTrue(said, v1.EnactmentPending) && SetAside(m.enactment)
+	if t.in.State == nil || !waits && !isTrue(said, v1.EnactmentFailing) && !isTrue(said, v1.EnactmentProgressing) {
 		return false
 	}
 	source, is := t.source(m.name)
@@ -249,7 +249,7 @@ func (t *turn) setAside() bool { return t.in.State != nil && !t.managed() }
 
 // refuse shows a failure that needs no attempt to be known.
 func (t *turn) refuse(m *member, failed row) {
-	if !conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) {
+	if !isTrue(m.status.Conditions, v1.EnactmentFailing) {
 		t.event(Event{
 			Policy: m.name, Warning: true, Reason: EventReconcileFailed,
 			Message: oneLine("node "+t.in.Node+": "+failed.message, 0),

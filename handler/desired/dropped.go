@@ -17,7 +17,7 @@ func (t *turn) dropFailed() {
 			continue
 		}
 		// Where another one was in flight, only what is known to have been under way.
-		if alone || !m.changed() && conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
+		if alone || !m.changed() && isTrue(m.enactment.Status.Conditions, v1.EnactmentProgressing) {
 			m.held, m.status.Committed, m.dropped = nil, nil, true
 			t.decision.Charges = true
 			t.note("policy %s: generation %d did not come back", m.name, source.Generation)

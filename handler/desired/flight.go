@@ -133,7 +133,7 @@ func (t *turn) settleLate() {
 	}
 	m := t.byName[last.Policy]
 	if m == nil || !m.changed() || m.enactment == nil || m.renderedAnew() || t.inSpec(m) ||
-		!conditionIs(m.enactment.Status.Conditions, v1.EnactmentProgressing, yes) {
+		!isTrue(m.enactment.Status.Conditions, v1.EnactmentProgressing) {
 		return
 	}
 	lost := v1.Source{Policy: m.name, Generation: m.policy.Generation, Hash: m.policy.Hash}
@@ -210,7 +210,7 @@ func (t *turn) charge(m *member, source v1.Source) {
 	}
 	// Before every attempt the enactment is made Progressing, so one that is
 	// Failing has been charged for it already.
-	if m.failed() && conditionIs(m.status.Conditions, v1.EnactmentFailing, yes) {
+	if m.failed() && isTrue(m.status.Conditions, v1.EnactmentFailing) {
 		return
 	}
 	t.chargeLast(m)

@@ -3,7 +3,6 @@ package desired
 import (
 	"fmt"
 	"regexp"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -45,10 +44,8 @@ func HoldOf(policy *v1.NodeNetworkConfigurationPolicy) v1.ConditionReason {
 // CauseOf is how the policy failed on the node, without the number of the attempt;
 // empty where it did not.
 func CauseOf(enactment *v1.NodeNetworkConfigurationEnactment) string {
-	for _, c := range enactment.Status.Conditions {
-		if c.Type == v1.EnactmentFailing && c.Status == yes {
-			return attempt.ReplaceAllString(c.Message, "")
-		}
+	if c := v1.TrueCondition(enactment.Status.Conditions, v1.EnactmentFailing); c != nil {
+		return attempt.ReplaceAllString(c.Message, "")
 	}
 	return ""
 }
@@ -173,35 +170,29 @@ func (r row) onto(old []v1.Condition, now metav1.Time) []v1.Condition {
 // dated stamps the condition: a transition only when the status changed.
 func dated(next v1.Condition, old []v1.Condition, now metav1.Time) v1.Condition {
 	next.LastHeartbeatTime, next.LastTransitionTime = now, now
-	i := slices.IndexFunc(old, func(c v1.Condition) bool { return c.Type == next.Type })
-	if i < 0 {
+	before := v1.FindCondition(old, next.Type)
+	if before == nil {
 		return next
 	}
-	if old[i].Status == next.Status {
-		next.LastTransitionTime = old[i].LastTransitionTime
+	if before.Status == next.Status {
+		next.LastTransitionTime = before.LastTransitionTime
 	}
 	same := next
-	same.LastHeartbeatTime = old[i].LastHeartbeatTime
-	if same == old[i] {
+	same.LastHeartbeatTime = before.LastHeartbeatTime
+	if same == *before {
 		return same
 	}
 	return next
 }
 
-func conditionIs(conditions []v1.Condition, kind v1.ConditionType, status metav1.ConditionStatus) bool {
-	return slices.ContainsFunc(conditions, func(c v1.Condition) bool {
-		return c.Type == kind && c.Status == status
-	})
+func isTrue(conditions []v1.Condition, kind v1.ConditionType) bool {
+	return v1.TrueCondition(conditions, kind) != nil
 }
 
 // SetAside tells whether an enactment waits because nobody manages its node:
 // until that changes, no change begins there.
 func SetAside(enactment *v1.NodeNetworkConfigurationEnactment) bool {
-	for _, c := range enactment.Status.Conditions {
-		if c.Type == v1.EnactmentPending {
-			// The reason was another one before there was this one.
-			return c.Status == yes && (c.Reason == v1.ReasonNotManaged || c.Message == messageUnmanaged)
-		}
-	}
-	return false
+	c := v1.TrueCondition(enactment.Status.Conditions, v1.EnactmentPending)
+	// The reason was another one before there was this one.
+	return c != nil && (c.Reason == v1.ReasonNotManaged || c.Message == messageUnmanaged)
 }

@@ -35,8 +35,8 @@ func (m *member) claims() bool {
 		return false
 	}
 	status := &m.enactment.Status
-	return status.PolicyGeneration == m.successor.Generation && conditionIs(status.Conditions, v1.EnactmentAvailable, yes) &&
-		!conditionIs(status.Conditions, v1.EnactmentFailing, yes) && !conditionIs(status.Conditions, v1.EnactmentProgressing, yes)
+	return status.PolicyGeneration == m.successor.Generation && isTrue(status.Conditions, v1.EnactmentAvailable) &&
+		!isTrue(status.Conditions, v1.EnactmentFailing) && !isTrue(status.Conditions, v1.EnactmentProgressing)
 }
 
 // takeOver replaces the older project's enactment. As long as it is not known how the

@@ -55,7 +55,7 @@ func (v *Verdict) look(ctx context.Context, c client.Client, node string, polici
 			return err
 		}
 	}
-	if holds(nns.Status.Conditions, v1.StateFailing) {
+	if v1.TrueCondition(nns.Status.Conditions, v1.StateFailing) != nil {
 		v.failures = append(v.failures, "desired state of "+node+": "+message(nns.Status.Conditions, v1.StateFailing))
 	}
 	return nil
@@ -72,7 +72,7 @@ func (v *Verdict) lookAtEnactments(ctx context.Context, c client.Client, node st
 		for _, kind := range []v1.ConditionType{
 			v1.EnactmentFailing, v1.EnactmentAborted, v1.EnactmentAvailable, v1.Planned, v1.EnactmentProgressing, v1.EnactmentPending,
 		} {
-			if holds(conditions, kind) {
+			if v1.TrueCondition(conditions, kind) != nil {
 				said.Status, said.Message = string(kind), message(conditions, kind)
 				break
 			}
@@ -117,20 +117,9 @@ func (v *Verdict) Write(to io.Writer, node string, err error) error {
 	return encoder.Encode(out)
 }
 
-func holds(conditions []v1.Condition, kind v1.ConditionType) bool {
-	for _, c := range conditions {
-		if c.Type == kind {
-			return c.Status == "True"
-		}
-	}
-	return false
-}
-
 func message(conditions []v1.Condition, kind v1.ConditionType) string {
-	for _, c := range conditions {
-		if c.Type == kind {
-			return c.Message
-		}
+	if c := v1.FindCondition(conditions, kind); c != nil {
+		return c.Message
 	}
 	return "no report yet"
 }

@@ -66,7 +66,7 @@ func (h *Handler) fleet(ctx context.Context, r *http.Request) (string, any, erro
 
 func tileOf(nns *v1.NodeNetworkState) tile {
 	one := tile{Name: nns.Name, Is: "fine"}
-	available, failing := condition(nns, v1.StateAvailable), condition(nns, v1.StateFailing)
+	available, failing := v1.FindCondition(nns.Status.Conditions, v1.StateAvailable), v1.FindCondition(nns.Status.Conditions, v1.StateFailing)
 	switch {
 	case nns.Spec.Managed != nil && !*nns.Spec.Managed:
 		one.Is, one.Says = "unmanaged", "spec.managed is false"
@@ -87,15 +87,6 @@ func tileOf(nns *v1.NodeNetworkState) tile {
 		}
 	}
 	return one
-}
-
-func condition(nns *v1.NodeNetworkState, kind v1.ConditionType) *v1.Condition {
-	for i := range nns.Status.Conditions {
-		if nns.Status.Conditions[i].Type == kind {
-			return &nns.Status.Conditions[i]
-		}
-	}
-	return nil
 }
 
 func (h *Handler) states(ctx context.Context) ([]v1.NodeNetworkState, error) {

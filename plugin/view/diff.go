@@ -85,7 +85,7 @@ func waiting(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfigurationE
 	for i := range enactments {
 		one := &enactments[i]
 		wants := !one.Status.DesiredState.IsZero() && applied[one.Policy()] != one.Status.Hash
-		if one.Node() == nns.Name && wants && condition(one.Status.Conditions, v1.Planned) == nil {
+		if one.Node() == nns.Name && wants && v1.TrueCondition(one.Status.Conditions, v1.Planned) == nil {
 			all = append(all, *one)
 		}
 	}

@@ -72,7 +72,7 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 
 // IsRunning tells whether a transaction may be under way on the enactment's node.
 func IsRunning(enactment *v1.NodeNetworkConfigurationEnactment) bool {
-	return condition(enactment.Status.Conditions, v1.EnactmentProgressing) != nil
+	return v1.TrueCondition(enactment.Status.Conditions, v1.EnactmentProgressing) != nil
 }
 
 func nodeOf(policy *v1.NodeNetworkConfigurationPolicy, enactment *v1.NodeNetworkConfigurationEnactment, state *v1.NodeNetworkState, now time.Time) Node {
@@ -96,7 +96,7 @@ func nodeOf(policy *v1.NodeNetworkConfigurationPolicy, enactment *v1.NodeNetwork
 
 func (n *Node) readPhase(policy *v1.NodeNetworkConfigurationPolicy, enactment *v1.NodeNetworkConfigurationEnactment) {
 	conditions := enactment.Status.Conditions
-	is := func(kind v1.ConditionType) *v1.Condition { return condition(conditions, kind) }
+	is := func(kind v1.ConditionType) *v1.Condition { return v1.TrueCondition(conditions, kind) }
 	running := is(v1.EnactmentProgressing)
 	reported := enactment.Status.PolicyGeneration == policy.Generation
 	switch {
@@ -159,7 +159,7 @@ func soakLeft(seconds int32, enactment *v1.NodeNetworkConfigurationEnactment, no
 	var since time.Time
 	if committed := enactment.Status.Committed; committed != nil && !committed.Since.IsZero() {
 		since = committed.Since.Time
-	} else if is := condition(enactment.Status.Conditions, v1.EnactmentAvailable); is != nil {
+	} else if is := v1.TrueCondition(enactment.Status.Conditions, v1.EnactmentAvailable); is != nil {
 		since = is.LastTransitionTime.Time
 	}
 	return Duration(min(soak, max(0, soak-now.Sub(since))))

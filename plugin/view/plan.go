@@ -50,9 +50,9 @@ func PlanIsThere(policy *v1.NodeNetworkConfigurationPolicy) bool {
 	switch {
 	case status.ObservedGeneration != policy.Generation:
 		return false
-	case condition(status.Conditions, v1.Planned) != nil, condition(status.Conditions, v1.PolicyIgnored) != nil:
+	case v1.TrueCondition(status.Conditions, v1.Planned) != nil, v1.TrueCondition(status.Conditions, v1.PolicyIgnored) != nil:
 		return true
-	case condition(status.Conditions, v1.PolicyDegraded) == nil:
+	case v1.TrueCondition(status.Conditions, v1.PolicyDegraded) == nil:
 		return false
 	}
 	// Without a node that fails it is the policy that is refused.
@@ -72,12 +72,12 @@ func PlanOf(name string, policy *v1.NodeNetworkConfigurationPolicy, enactments [
 		}
 	}
 	p.order()
-	c := condition(policy.Status.Conditions, v1.PolicyDegraded)
+	c := v1.TrueCondition(policy.Status.Conditions, v1.PolicyDegraded)
 	if c != nil && policy.Status.ObservedGeneration == policy.Generation && len(p.Refused) == 0 {
 		p.Why = c.Message
 	}
 	p.Says = p.radius()
-	if c := condition(policy.Status.Conditions, v1.PolicyIgnored); c != nil && len(p.Groups) == 0 {
+	if c := v1.TrueCondition(policy.Status.Conditions, v1.PolicyIgnored); c != nil && len(p.Groups) == 0 {
 		p.Says = c.Message
 	}
 	return p
@@ -87,7 +87,7 @@ func (p *Plan) add(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.N
 	status, node := &enactment.Status, enactment.Node()
 	cause := desired.CauseOf(enactment)
 	switch {
-	case status.PolicyGeneration == policy.Generation && status.Plan != nil && condition(status.Conditions, v1.Planned) != nil:
+	case status.PolicyGeneration == policy.Generation && status.Plan != nil && v1.TrueCondition(status.Conditions, v1.Planned) != nil:
 		p.group(node, status.Plan)
 	case status.PolicyGeneration == policy.Generation && cause != "":
 		p.refuse(node, cause)

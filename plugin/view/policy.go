@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
@@ -116,24 +114,14 @@ func (p *Policy) readStatus(policy *v1.NodeNetworkConfigurationPolicy) {
 	}
 	p.Detail = policy.Status.Message
 	for _, kind := range []v1.ConditionType{v1.PolicyDegraded, v1.PolicyAvailable, v1.PolicyIgnored, v1.Planned, v1.PolicyProgressing} {
-		if c := condition(policy.Status.Conditions, kind); c != nil {
+		if c := v1.TrueCondition(policy.Status.Conditions, kind); c != nil {
 			p.Status, p.Reason, p.Message = string(kind), string(c.Reason), c.Message
 			break
 		}
 	}
-	if c := condition(policy.Status.Conditions, v1.Reconciling); c != nil {
+	if c := v1.TrueCondition(policy.Status.Conditions, v1.Reconciling); c != nil {
 		p.goesOn = c.Reason
 	}
-}
-
-// condition is the condition of the type if it is True.
-func condition(conditions []v1.Condition, kind v1.ConditionType) *v1.Condition {
-	for i := range conditions {
-		if conditions[i].Type == kind && conditions[i].Status == metav1.ConditionTrue {
-			return &conditions[i]
-		}
-	}
-	return nil
 }
 
 func stepOf(policy *v1.NodeNetworkConfigurationPolicy, p Policy) Step {

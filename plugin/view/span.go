@@ -13,10 +13,8 @@ import (
 func Span(enactment *v1.NodeNetworkConfigurationEnactment, now time.Time) (from, to time.Time) {
 	status := &enactment.Status
 	moved := func(kind v1.ConditionType, value metav1.ConditionStatus) time.Time {
-		for _, c := range status.Conditions {
-			if c.Type == kind && c.Status == value {
-				return c.LastTransitionTime.Time
-			}
+		if c := v1.FindCondition(status.Conditions, kind); c != nil && c.Status == value {
+			return c.LastTransitionTime.Time
 		}
 		return time.Time{}
 	}

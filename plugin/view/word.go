@@ -45,7 +45,7 @@ func PauseWord(policy *v1.NodeNetworkConfigurationPolicy) Word {
 // nodes, is left alone.
 func ResumeWord(policy *v1.NodeNetworkConfigurationPolicy) (Word, error) {
 	rules := policy.Spec.Rollout
-	c := condition(policy.Status.Conditions, v1.Reconciling)
+	c := v1.TrueCondition(policy.Status.Conditions, v1.Reconciling)
 	held := c != nil && c.Reason == v1.ReasonPaused && policy.Status.ObservedGeneration == policy.Generation
 	switch {
 	case rules != nil && rules.Paused:
@@ -59,7 +59,7 @@ func ResumeWord(policy *v1.NodeNetworkConfigurationPolicy) (Word, error) {
 			Patch: `{"spec":{"rollout":{"pauseAfterCanary":null}}}`,
 			Says:  fmt.Sprintf("policy %s: resumed, the nodes after the canary nodes begin", policy.Name),
 		}, nil
-	case rules != nil && rules.PauseAfterCanary && policy.Status.ObservedGeneration == policy.Generation && condition(policy.Status.Conditions, v1.PolicyAvailable) == nil:
+	case rules != nil && rules.PauseAfterCanary && policy.Status.ObservedGeneration == policy.Generation && v1.TrueCondition(policy.Status.Conditions, v1.PolicyAvailable) == nil:
 		return Word{}, errors.New("policy " + policy.Name + " is not paused yet: its canary nodes are not done")
 	}
 	return Word{Says: fmt.Sprintf("policy %s: it is not paused", policy.Name)}, nil

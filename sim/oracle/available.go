@@ -234,7 +234,7 @@ func leftBehind(before, change, now state.State) string {
 }
 
 func conditionIs(conditions []v1.Condition, kind v1.ConditionType) bool {
-	return slices.ContainsFunc(conditions, func(c v1.Condition) bool { return c.Type == kind && c.Status == "True" })
+	return v1.TrueCondition(conditions, kind) != nil
 }
 
 // nodeAndPolicy that an enactment is about.

@@ -312,12 +312,8 @@ func (f *Facts) holds(p *v1.NodeNetworkConfigurationPolicy) bool {
 		p.Status.Counts.Available >= *rules.Canary && conditionIs(p.Status.Conditions, v1.PolicyDegraded)) {
 		return true
 	}
-	for _, c := range p.Status.Conditions {
-		if c.Type == v1.Reconciling && c.Status == "True" && c.Reason == v1.ReasonPaused {
-			return true
-		}
-	}
-	return false
+	c := v1.TrueCondition(p.Status.Conditions, v1.Reconciling)
+	return c != nil && c.Reason == v1.ReasonPaused
 }
 
 // hasHandlers tells whether the cluster has one at all: where none has spoken yet, or

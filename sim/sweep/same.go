@@ -110,10 +110,8 @@ func (r *run) lost() map[string]bool {
 	names := map[string]bool{}
 	r.cluster.API.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
 		e := o.(*v1.NodeNetworkConfigurationEnactment)
-		for _, c := range e.Status.Conditions {
-			if c.Type == v1.EnactmentFailing && c.Status == "True" && isLost(c.Message) {
-				names[e.Name] = true
-			}
+		if c := v1.TrueCondition(e.Status.Conditions, v1.EnactmentFailing); c != nil && isLost(c.Message) {
+			names[e.Name] = true
 		}
 	})
 	return names

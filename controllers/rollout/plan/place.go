@@ -278,10 +278,5 @@ func ownedBy(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNet
 }
 
 func isTrue(enactment *v1.NodeNetworkConfigurationEnactment, conditionType v1.ConditionType) bool {
-	for i := range enactment.Status.Conditions {
-		if enactment.Status.Conditions[i].Type == conditionType {
-			return enactment.Status.Conditions[i].Status == metav1.ConditionTrue
-		}
-	}
-	return false
+	return v1.TrueCondition(enactment.Status.Conditions, conditionType) != nil
 }
