@@ -88,7 +88,7 @@ func (b *blast) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 		return
 	}
 	key := attempt{p.Name, string(p.UID), p.Generation}
-	limit, _ := f.limit(p, f.unheard())
+	limit, _ := f.limit(p, f.unheard(p))
 	b.allowed[key] = max(b.allowed[key], limit)
 	b.leave(f, p, key)
 	if !b.gave[key] {

@@ -31,8 +31,8 @@ type Facts struct {
 	nodesChanged int64
 	// left is when nodes left the cluster.
 	left []time.Duration
-	// relabelled is when labels of nodes changed.
-	relabelled []time.Duration
+	// relabelled are nodes as they were before their labels changed.
+	relabelled []relabelled
 	notReady
 	// granted is when a node was granted its turn last, or had a policy.
 	granted time.Duration

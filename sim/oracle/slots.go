@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
 // slots: at most maxUnavailable nodes have a transaction of a policy open,
@@ -91,7 +92,7 @@ func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 	}
 	key := granted{node, e.Spec.ApprovedGeneration}
 	if _, was := s.granted[p.UID][key]; !was {
-		limit, _ := f.limit(p, f.unheard())
+		limit, _ := f.limit(p, f.unheard(p))
 		s.granted[p.UID][key] = max(limit, s.open[p.UID][node], s.had(f, p, node)) // One that is changing goes on.
 		s.gave[p.UID] = s.gave[p.UID] || f.aGrantedIsDead(p, node)                 // It may be back before this one begins.
 	}
@@ -230,11 +231,13 @@ func (f *Facts) noteWrite(w Wrote) {
 	switch {
 	case w.Kind == "Node" && (w.Spec || w.Metadata):
 		f.nodesChanged++
+		before, had := w.Before.(*corev1.Node)
+		after, has := w.After.(*corev1.Node)
 		switch {
-		case w.After == nil:
+		case !has:
 			f.left = append(f.left, f.Elapsed())
-		case relabelled(w):
-			f.relabelled = append(f.relabelled, f.Elapsed())
+		case had && !maps.Equal(before.Labels, after.Labels):
+			f.relabelled = append(f.relabelled, relabelled{f.Elapsed(), before})
 		}
 	case w.Kind == "NodeNetworkConfigurationEnactment" && (w.Spec || w.succeeds()):
 		f.granted = f.Elapsed()
@@ -255,23 +258,28 @@ func (w Wrote) succeeds() bool {
 	return had && has && conditionIs(after.Status.Conditions, v1.EnactmentAvailable) && !conditionIs(before.Status.Conditions, v1.EnactmentAvailable)
 }
 
-// relabelled: a policy may have selected the node, and does not any more.
-func relabelled(w Wrote) bool {
-	before, had := w.Before.(*corev1.Node)
-	after, has := w.After.(*corev1.Node)
-	return had && has && !maps.Equal(before.Labels, after.Labels)
+// relabelled is a node as it was before its labels changed, and when they did.
+type relabelled struct {
+	at     time.Duration
+	before *corev1.Node
 }
 
-// unheard is how many nodes have left the cluster, or what selects them, of which the
-// controllers may not have heard yet.
-func (f *Facts) unheard() int {
+// unheard is how many nodes have left the cluster, or what the policy selects, of which
+// the controllers may not have heard yet.
+func (f *Facts) unheard(p *v1.NodeNetworkConfigurationPolicy) int {
 	f.left = slices.DeleteFunc(f.left, func(at time.Duration) bool {
 		return f.Elapsed()-at > grantLag && f.Calm(Controllers, at-grantLag, Stale|Hinders)
 	})
-	f.relabelled = slices.DeleteFunc(f.relabelled, func(at time.Duration) bool {
-		return f.Elapsed()-max(at, f.Disturbed(Controllers, Stale|Hinders)) > grantLag
+	f.relabelled = slices.DeleteFunc(f.relabelled, func(r relabelled) bool {
+		return f.Elapsed()-max(r.at, f.Disturbed(Controllers, Stale|Hinders)) > grantLag
 	})
-	return len(f.left) + len(f.relabelled)
+	moved := map[string]bool{}
+	for _, r := range f.relabelled {
+		if was, err := desired.Selects(p, r.before); err == nil && was && f.node(r.before.Name) != nil && !f.selects(p, r.before.Name) {
+			moved[r.before.Name] = true
+		}
+	}
+	return len(f.left) + len(moved)
 }
 
 // matched is how many nodes a policy selected, at a version of it and of the nodes.

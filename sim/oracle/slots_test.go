@@ -159,10 +159,13 @@ func TestSlots(t *testing.T) {
 		"half of three, and the third has left some time ago, as controllers came up with what was": {
 			play: func(s *stage) { halfOfThree(s, 2*grantLag, true) },
 		},
-		"half of three, and a label of the third has moved just now":       {play: func(s *stage) { halfOfTheLabelled(s, time.Second, false) }},
-		"half of three, and a label of the third moved before stale reads": {play: func(s *stage) { halfOfTheLabelled(s, 2*grantLag, true) }},
+		"half of three, and a label of the third has moved just now": {play: func(s *stage) { halfOfTheLabelled(s, "a", time.Second, false) }},
+		"half of two, and a label of a third that was not selected has moved just now": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { halfOfTheLabelled(s, "c", time.Second, false) },
+		},
+		"half of three, and a label of the third moved before stale reads": {play: func(s *stage) { halfOfTheLabelled(s, "a", 2*grantLag, true) }},
 		"half of three, and a label of the third moved some time ago": {
-			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { halfOfTheLabelled(s, 2*grantLag, false) },
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1", play: func(s *stage) { halfOfTheLabelled(s, "a", 2*grantLag, false) },
 		},
 		"a drift that is corrected meanwhile": {play: func(s *stage) {
 			s.policy(1)
@@ -190,15 +193,16 @@ func halfOfThree(s *stage, later time.Duration, stale bool) {
 	}
 }
 
-// halfOfTheLabelled has a node lose the label that a policy selects; then two are granted
-// and begin.
-func halfOfTheLabelled(s *stage, later time.Duration, stale bool) {
+// halfOfTheLabelled has a node go from a zone to another one that a policy does not
+// select; then the two of zone a, which it selects, are granted and begin.
+func halfOfTheLabelled(s *stage, from string, later time.Duration, stale bool) {
 	p := s.policy(0)
 	p.Spec.MaxUnavailable, p.Spec.NodeSelector = nil, map[string]string{"zone": "a"}
 	for _, node := range three {
 		s.objects["Node/"+node].SetLabels(map[string]string{"zone": "a"})
 	}
 	before := s.objects["Node/n3"].DeepCopyObject().(client.Object)
+	before.SetLabels(map[string]string{"zone": from})
 	s.objects["Node/n3"].SetLabels(map[string]string{"zone": "b"})
 	s.set.Tell(Event{What: Wrote{apiserver.Write{Verb: "patch", Kind: "Node", Name: "n3", Before: before, After: s.objects["Node/n3"], Metadata: true}}})
 	if stale {
