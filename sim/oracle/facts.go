@@ -29,8 +29,9 @@ type Facts struct {
 	// matched are the policies' numbers of nodes, nodesChanged counts what may change them.
 	matched      map[string]matched
 	nodesChanged int64
-	// left is when nodes left the cluster.
-	left []time.Duration
+	// joined and left are when nodes came to the cluster, and left it.
+	joined map[string]time.Duration
+	left   []time.Duration
 	// relabelled are nodes as they were before their labels changed.
 	relabelled []relabelled
 	notReady
@@ -97,7 +98,7 @@ var targets = [...]string{probe.DefaultGateway, probe.APIServer}
 
 func newFacts(truth Truth) *Facts {
 	return &Facts{
-		Truth: truth, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{}, notReady: notReady{},
+		Truth: truth, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{}, joined: map[string]time.Duration{}, notReady: notReady{},
 		reads: map[*world.Process]map[string]reading{}, probes: map[*world.Process]map[string]answers{},
 	}
 }

@@ -23,6 +23,18 @@ func TestQuiet(t *testing.T) {
 		node.Status.Conditions[0].Status = corev1.ConditionFalse
 		s.wrote("kubelet", node, "status")
 	}
+	// givesUp is a policy that counts a node as not managed, which joined so long before.
+	givesUp := func(s *stage, joined time.Duration) {
+		node := s.objects["Node/n1"]
+		delete(s.objects, "Node/n1")
+		s.wrote("kubelet", node, "meta")
+		s.run(joined)
+		s.tell("n1", Quiet{})
+		told := s.policy(1).DeepCopy()
+		told.Status.Counts.NotManaged = 1
+		s.wrote("controllers-1", told, "status")
+		s.tell("n1", Quiet{Over: true})
+	}
 	judge(t, func() Oracle { return newQuiet() }, one, map[string]history{
 		"nothing happens": {play: func(s *stage) { quiet(s, func() {}) }},
 		"a status is written": {want: "nothing has happened", play: func(s *stage) {
@@ -48,6 +60,8 @@ func TestQuiet(t *testing.T) {
 			s.run(nodeGrace + grantLag)
 			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
 		}},
+		"a node has just joined, and is given up before it reports": {play: func(s *stage) { givesUp(s, time.Minute) }},
+		"a node that joined long ago is given up":                   {want: "nothing has happened", play: func(s *stage) { givesUp(s, nodeGrace+grantLag) }},
 		"a person writes": {play: func(s *stage) {
 			quiet(s, func() { s.wrote("kubectl", s.nns("n1", true, wanted, 2), "status") })
 		}},

@@ -23,13 +23,13 @@ const nodeGrace = 10 * time.Minute
 // policy counts it as not managed and no longer waits for it (design §2, rule 11:
 // silence is a condition).
 type patient struct {
-	// joined is when a node came, reported when its first NodeNetworkState did, and
-	// aside when its enactment last said that nobody manages it.
-	joined, reported, aside map[string]time.Duration
+	// reported is when a node's first NodeNetworkState came, and aside when its enactment
+	// last said that nobody manages it.
+	reported, aside map[string]time.Duration
 }
 
 func newPatient() *patient {
-	return &patient{joined: map[string]time.Duration{}, reported: map[string]time.Duration{}, aside: map[string]time.Duration{}}
+	return &patient{reported: map[string]time.Duration{}, aside: map[string]time.Duration{}}
 }
 
 func (*patient) Name() string { return "patient" }
@@ -40,10 +40,6 @@ func (p *patient) Observe(f *Facts, e Event) error {
 		return nil
 	}
 	switch after := w.After.(type) {
-	case *corev1.Node:
-		if w.Before == nil {
-			p.joined[w.Name] = f.Elapsed()
-		}
 	case *v1.NodeNetworkState:
 		if w.Before == nil {
 			p.reported[w.Name] = f.Elapsed()
@@ -89,7 +85,7 @@ func (p *patient) isSilent(f *Facts, node string) bool {
 		return true
 	}
 	reported, has := p.reported[node]
-	return f.Elapsed()-p.joined[node] >= nodeGrace-time.Second && (f.state(node) == nil || has && f.Elapsed()-reported < grantLag)
+	return f.Elapsed()-f.joined[node] >= nodeGrace-time.Second && (f.state(node) == nil || has && f.Elapsed()-reported < grantLag)
 }
 
 // isAside: the node says, or has said just now, that nobody manages it.
@@ -127,6 +123,12 @@ func (f *Facts) willBeDead(node string) bool {
 		}
 	})
 	return is && f.Elapsed()-since < patience+grantLag // When it is over, that is told in a moment.
+}
+
+// hasYetToReport tells of a node that has joined, has not reported, and may yet be given
+// up for that.
+func (f *Facts) hasYetToReport(node string) bool {
+	return f.node(node) != nil && f.state(node) == nil && f.Elapsed()-f.joined[node] < nodeGrace+grantLag
 }
 
 // since is when the first of both began that lasts.

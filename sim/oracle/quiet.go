@@ -82,7 +82,7 @@ func (q *quiet) begin(f *Facts) {
 	q.revisions, q.told, q.waits = map[string]uint64{}, map[string]uint64{}, map[string]bool{}
 	q.restless = f.readied > 0 && f.Elapsed()-f.readied < grantLag // It is told in this moment.
 	for _, node := range f.Nodes() {
-		q.restless = q.restless || f.willBeDead(node)
+		q.restless = q.restless || f.willBeDead(node) || f.hasYetToReport(node)
 		if f.IsTaken(node) {
 			continue
 		}

@@ -234,6 +234,8 @@ func (f *Facts) noteWrite(w Wrote) {
 		before, had := w.Before.(*corev1.Node)
 		after, has := w.After.(*corev1.Node)
 		switch {
+		case has && w.Before == nil:
+			f.joined[w.Name] = f.Elapsed()
 		case !has:
 			f.left = append(f.left, f.Elapsed())
 		case had && !maps.Equal(before.Labels, after.Labels):
