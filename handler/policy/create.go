@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -36,7 +35,7 @@ func (r *Reconciler) create(ctx context.Context, m *memory, g *gathered, enactme
 		case !apierrors.IsAlreadyExists(err):
 			return false, fmt.Errorf("creating enactment %s: %w", name, err)
 		}
-		if there, err := r.readLive(ctx, name); there == nil || isAbout(there, node, policy) {
+		if there, err := readLive(ctx, r.Live, "enactment", name, &v1.NodeNetworkConfigurationEnactment{}); there == nil || isAbout(there, node, policy) {
 			return false, err
 		}
 		log.FromContext(ctx).Info("the name of an enactment is that of another one", "policy", policy, "name", name)
@@ -58,23 +57,12 @@ func (r *Reconciler) cannotMake(g *gathered, policy string, err error) error {
 // have; nil where there is none.
 func (r *Reconciler) liveEnactment(ctx context.Context, names []string, node, policy string) (*v1.NodeNetworkConfigurationEnactment, error) {
 	for _, name := range names {
-		live, err := r.readLive(ctx, name)
+		live, err := readLive(ctx, r.Live, "enactment", name, &v1.NodeNetworkConfigurationEnactment{})
 		if err != nil || live != nil && isAbout(live, node, policy) {
 			return live, err
 		}
 	}
 	return nil, nil
-}
-
-func (r *Reconciler) readLive(ctx context.Context, name string) (*v1.NodeNetworkConfigurationEnactment, error) {
-	live := &v1.NodeNetworkConfigurationEnactment{}
-	switch err := r.Live.Get(ctx, client.ObjectKey{Name: name}, live); {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("reading enactment %s live: %w", name, err)
-	}
-	return live, nil
 }
 
 func isAbout(enactment *v1.NodeNetworkConfigurationEnactment, node, policy string) bool {

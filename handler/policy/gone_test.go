@@ -86,19 +86,27 @@ func TestAnEnactmentWhosePolicyIsBack(t *testing.T) {
 				policy: v1.NodeNetworkConfigurationPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "policy", Generation: 3}},
 				state:  v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "state", Generation: 5}},
 			}
-			g := &gathered{node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, state: api.state.DeepCopy()}
+			g := &gathered{node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, input: desired.Input{Node: "n1", State: api.state.DeepCopy()}}
 			if c.change != nil {
 				c.change(&api)
 			}
-			enactment := &v1.NodeNetworkConfigurationEnactment{
+			g.input.Enactments = []v1.NodeNetworkConfigurationEnactment{{
 				ObjectMeta: metav1.ObjectMeta{Name: "n1.p", Labels: map[string]string{v1.EnactmentPolicyLabel: "p"}, OwnerReferences: owner},
 				Status:     c.status,
-			}
-			got, err := New(Options{Live: api}).verifyGone(t.Context(), g, enactment)
+			}}
+			got, err := New(Options{Live: api}).verifyReads(t.Context(), newMemory(), g, desired.Decision{Delete: []string{"n1.p"}})
 			if err != nil || got != c.gone {
 				t.Errorf("gone: %v (%v), want %v", got, err, c.gone)
 			}
 		})
+	}
+}
+
+// decidedOn is what a decision about node n1 was made from.
+func decidedOn(state *v1.NodeNetworkState, shown *v1.NodeNetworkConfigurationEnactment) *gathered {
+	return &gathered{
+		node:  &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}},
+		input: desired.Input{Node: "n1", State: state, Enactments: []v1.NodeNetworkConfigurationEnactment{*shown}},
 	}
 }
 
@@ -125,11 +133,8 @@ func TestAPolicyComesAgainByTheEnactmentThatIsThere(t *testing.T) {
 				api.enactment = shown.DeepCopy()
 				api.enactment.ResourceVersion = c.there
 			}
-			g := &gathered{
-				input: desired.Input{Node: "n1"}, state: &v1.NodeNetworkState{Spec: v1.NodeNetworkStateSpec{Sources: c.has}},
-				enacted: map[string]*v1.NodeNetworkConfigurationEnactment{"p": shown},
-			}
-			known, err := New(Options{Live: api}).verifyEnactments(t.Context(), g, desired.Decision{Spec: &desired.Spec{Sources: sources}})
+			g := decidedOn(&v1.NodeNetworkState{Spec: v1.NodeNetworkStateSpec{Sources: c.has}}, shown)
+			known, err := New(Options{Live: api}).verifyReads(t.Context(), newMemory(), g, desired.Decision{Spec: &desired.Spec{Sources: sources}})
 			if err != nil || known != c.known {
 				t.Errorf("known: %v (%v), want %v", known, err, c.known)
 			}
@@ -155,12 +160,14 @@ func TestWhatIsInFlightIsGivenUpByTheEnactmentThatIsThere(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			api := live{enactment: shown.DeepCopy()}
 			api.enactment.ResourceVersion = c.there
-			g := &gathered{
-				input: desired.Input{Node: "n1"}, state: &v1.NodeNetworkState{},
-				enacted: map[string]*v1.NodeNetworkConfigurationEnactment{"p": shown},
+			spec := &desired.Spec{Policy: "p", UID: "policy", Generation: c.generation}
+			if c.generation == 0 {
+				api.policy.UID = "another"
+			} else {
+				api.policy.UID, api.policy.Generation = spec.UID, spec.Generation
 			}
-			decision := desired.Decision{GivesUp: []string{"p"}, Spec: &desired.Spec{Policy: "p", Generation: c.generation}}
-			known, err := New(Options{Live: api}).verifyEnactments(t.Context(), g, decision)
+			g := decidedOn(&v1.NodeNetworkState{}, shown)
+			known, err := New(Options{Live: api}).verifyReads(t.Context(), newMemory(), g, desired.Decision{GivesUp: []string{"p"}, Spec: spec})
 			if err != nil || known != c.known {
 				t.Errorf("known: %v (%v), want %v", known, err, c.known)
 			}
@@ -190,13 +197,13 @@ func TestTheFirstStatusIsDecidedOnTheStateThatIsThere(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			g, m := &gathered{input: desired.Input{Node: "n1"}}, newMemory()
 			if c.shown.Name != "" {
-				g.state = c.shown.DeepCopy()
+				g.input.State = c.shown.DeepCopy()
 			}
-			started, err := New(Options{Live: live{state: c.there}}).verifyStart(t.Context(), m, g, []desired.StatusWrite{{Name: "n1.p"}})
-			if err != nil || started != c.started {
-				t.Errorf("started: %v (%v), want %v", started, err, c.started)
+			started, err := New(Options{Live: live{state: c.there}}).verifyReads(t.Context(), m, g, desired.Decision{Statuses: []desired.StatusWrite{{Name: "n1.p"}}})
+			if err != nil || started != c.started || m.started != c.started {
+				t.Errorf("started: %v, remembered %v (%v), want %v", started, m.started, err, c.started)
 			}
-			if g.state == nil {
+			if g.input.State == nil {
 				return
 			}
 			if next := m.newestState(c.shown.DeepCopy()); next.ResourceVersion != c.next {

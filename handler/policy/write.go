@@ -54,11 +54,11 @@ func (r *Reconciler) readNewest(ctx context.Context, g *gathered, names []string
 		if !slices.Contains(names, policy.Name) {
 			continue
 		}
-		var live v1.NodeNetworkConfigurationPolicy
-		if err := r.Live.Get(ctx, client.ObjectKey{Name: policy.Name}, &live); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("reading policy %s live: %w", policy.Name, err)
+		live, err := readLive(ctx, r.Live, "policy", policy.Name, &v1.NodeNetworkConfigurationPolicy{})
+		if err != nil {
+			return err
 		}
-		policy.Newest = live.UID == policy.UID && live.Generation == policy.Generation
+		policy.Newest = live != nil && live.UID == policy.UID && live.Generation == policy.Generation
 	}
 	return nil
 }
