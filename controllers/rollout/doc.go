@@ -9,6 +9,7 @@
 //	                    └────────────── until nothing differs ◄────────┘
 //
 // What it remembers of its own concerns time and lost replies only: for how long a node
-// has not been Ready or has had no handler, by this process's clock, and which grants
-// may be there although nobody said so.
+// has not been Ready or has had no handler, by this process's clock, which grants
+// may be there although nobody said so, and when a policy of many nodes was planned last:
+// a plan looks at all of them, so that such a policy rests between two.
 package rollout

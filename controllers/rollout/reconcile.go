@@ -36,8 +36,8 @@ const staleRetry = 200 * time.Millisecond
 // Reconciler plans the rollout of one policy at a time and writes what the
 // plan says: enactment specs and the policy's status. It keeps nothing in
 // memory between two calls but which policies its cache has caught up with, which of
-// its grants may have been written, and since when nodes have not been Ready or have had
-// no handler.
+// its grants may have been written, since when nodes have not been Ready or have had
+// no handler, and when policies of many nodes were planned last.
 type Reconciler struct {
 	client client.Client
 	live   client.Reader
@@ -52,6 +52,7 @@ type Reconciler struct {
 	unsure  unsure
 	gaps    gaps
 	silent  silences
+	pace    pace
 }
 
 // Options of a Reconciler.
@@ -76,19 +77,33 @@ func New(o Options) *Reconciler {
 	return &Reconciler{client: o.Client, live: o.Live, events: o.Events, clock: o.Clock, grace: o.Grace, handlers: o.Handlers}
 }
 
-// Reconcile gathers, plans and writes. The request names a policy.
+// Reconcile gathers, plans and writes, unless the policy rests. The request names a policy.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	began := r.clock.Running()
+	if wait := r.pace.wait(request.Name, began); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
 	in, err := r.gather(ctx, request.Name)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	result, err := r.planned(ctx, request.Name, in)
+	if err == nil { // What failed is tried again when the queue says so, which knows how often it has.
+		r.pace.planned(request.Name, len(in.Nodes), began)
+	}
+	return result, err
+}
+
+// planned plans and writes.
+func (r *Reconciler) planned(ctx context.Context, name string, in plan.Input) (reconcile.Result, error) {
 	if in.Policy == nil {
-		after, err := r.removeGhosts(ctx, request.Name)
+		after, err := r.removeGhosts(ctx, name)
 		return reconcile.Result{RequeueAfter: after}, err
 	}
 	if fresh, err := r.fresh(ctx, in); !fresh || err != nil {
 		return reconcile.Result{RequeueAfter: staleRetry}, err
 	}
+	var err error
 	if in.Newest, err = r.newest(ctx, in); err != nil {
 		return reconcile.Result{}, err
 	}

@@ -34,6 +34,8 @@ type Facts struct {
 	left   []time.Duration
 	// relabelled are nodes as they were before their labels changed.
 	relabelled []relabelled
+	// aside are the enactments that say that nobody manages their node.
+	aside map[string]bool
 	notReady
 	// granted is when a node was granted its turn last, or had a policy.
 	granted time.Duration
@@ -98,7 +100,7 @@ var targets = [...]string{probe.DefaultGateway, probe.APIServer}
 
 func newFacts(truth Truth) *Facts {
 	return &Facts{
-		Truth: truth, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{}, joined: map[string]time.Duration{}, notReady: notReady{},
+		Truth: truth, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{}, joined: map[string]time.Duration{}, notReady: notReady{}, aside: map[string]bool{},
 		reads: map[*world.Process]map[string]reading{}, probes: map[*world.Process]map[string]answers{},
 	}
 }

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -108,6 +109,15 @@ func (f *Facts) isDead(node string) bool {
 	return is && f.Elapsed()-since >= nodeGrace
 }
 
+func (f *Facts) someAreDead() bool {
+	for key := range f.notReady {
+		if f.isDead(strings.TrimPrefix(key, silence)) {
+			return true
+		}
+	}
+	return false
+}
+
 // willBeDead tells of a node that is not Ready and may still be so for too long: a
 // policy's own window comes on top of the grace. A new leader counts from its own first look at
 // the nodes, and that is at the first policy.
@@ -182,6 +192,9 @@ func (f *Facts) noteReady(name string, node *corev1.Node) {
 // aGrantedIsDead tells whether a node that was granted some generation of the policy is
 // dead, begun or not, beside the given one.
 func (f *Facts) aGrantedIsDead(p *v1.NodeNetworkConfigurationPolicy, node string) bool {
+	if !f.someAreDead() {
+		return false // As in most runs, whose nodes may be thousands.
+	}
 	dead := false
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, of, policy string) {
 		dead = dead || policy == p.Name && of != node && ownedBy(e, p) && e.Spec.ApprovedGeneration > 0 && f.isDead(of)

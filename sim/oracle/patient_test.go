@@ -98,7 +98,7 @@ func TestANodeThatLeavesWhileNobodyManagesIt(t *testing.T) {
 			if !c.managed {
 				e.Status.Conditions = []v1.Condition{{Type: v1.EnactmentPending, Status: metav1.ConditionTrue, Reason: v1.ReasonNotManaged}}
 			}
-			s.store(e)
+			s.wrote("handler/n1", e, "status")
 			p.Spec.NodeSelector = map[string]string{"zone": "a"}
 			for _, name := range three {
 				s.Look(&corev1.Node{}, name).SetLabels(p.Spec.NodeSelector)

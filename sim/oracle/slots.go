@@ -228,6 +228,13 @@ func (f *Facts) noteWrite(w Wrote) {
 	if pod, is := w.After.(*corev1.Pod); is {
 		f.notePod(pod)
 	}
+	if w.Kind == "NodeNetworkConfigurationEnactment" {
+		if e, is := w.After.(*v1.NodeNetworkConfigurationEnactment); is && desired.SetAside(e) {
+			f.aside[w.Name] = true
+		} else {
+			delete(f.aside, w.Name)
+		}
+	}
 	switch {
 	case w.Kind == "Node" && (w.Spec || w.Metadata):
 		f.nodesChanged++

@@ -5,8 +5,10 @@ import (
 	"net/netip"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
@@ -141,13 +143,27 @@ func (r watchedReader) Get(ctx context.Context, key client.ObjectKey, object cli
 	read := Read{Live: r.live, Agent: r.agent, Like: object, Name: key.Name}
 	switch {
 	case err == nil:
-		// What was read is the caller's to change; the model's objects are not.
-		read.Object = object.DeepCopyObject().(client.Object)
+		read.Object = remembered(object)
 	case client.IgnoreNotFound(err) != nil:
 		return err
 	}
 	r.watch.tell(r.node, r.p, read)
 	return err
+}
+
+// remembered is what the rules look at of an object that was read. It is a copy: the
+// object is the caller's to change. A run with thousands of nodes keeps many of them, so
+// the large parts, which no rule reads, are left out.
+func remembered(object client.Object) client.Object {
+	meta := metav1.ObjectMeta{Name: object.GetName(), UID: object.GetUID(), Generation: object.GetGeneration()}
+	switch o := object.(type) {
+	case *v1.NodeNetworkState:
+		return &v1.NodeNetworkState{ObjectMeta: meta, Spec: *o.Spec.DeepCopy()}
+	case *v1.NodeNetworkConfigurationPolicy:
+		return &v1.NodeNetworkConfigurationPolicy{ObjectMeta: meta}
+	default:
+		return &metav1.PartialObjectMetadata{ObjectMeta: meta}
+	}
 }
 
 type watchedClient struct {
