@@ -67,11 +67,13 @@ func (c *comparison) ownsPorts(want Interface, port string) bool {
 }
 
 // bondOf is the bond's configuration, of an interface or of an OVS port.
-func bondOf(tree map[string]any) map[string]any {
-	if bond := object(tree["link-aggregation"]); bond != nil {
-		return bond
+func bondOf(tree map[string]any) map[string]any { return object(tree[bondKey(tree)]) }
+
+func bondKey(tree map[string]any) string {
+	if object(tree["link-aggregation"]) != nil {
+		return "link-aggregation"
 	}
-	return object(tree["bond"])
+	return "bond"
 }
 
 func (c *comparison) bond(path string, want, got map[string]any) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 )
 
@@ -24,12 +25,13 @@ func timerKeys() []string {
 // api-contract.md). Veths that nobody manages come and go with pods: they are
 // left out, with their routes and as ports, unless keep names them. So are
 // what only counts down: address lifetimes and link timers. Interfaces come by
-// name, routes and rules in a fixed order.
+// name, routes and rules in a fixed order. What it leaves as it is it shares with current:
+// a node may have thousands of interfaces.
 func Report(current State, keep ...string) State {
 	if current.tree == nil {
 		return current
 	}
-	tree := copiedObject(current.tree)
+	tree := maps.Clone(current.tree)
 	dropped := map[string]bool{}
 	var kept []map[string]any
 	for _, one := range objects(tree["interfaces"]) {
@@ -38,11 +40,10 @@ func Report(current State, keep ...string) State {
 			dropped[name] = true
 			continue
 		}
-		dropVolatile(one)
-		kept = append(kept, one)
+		kept = append(kept, withoutVolatile(one))
 	}
-	for _, one := range kept {
-		dropPorts(one, dropped)
+	for i, one := range kept {
+		kept[i] = withoutPorts(one, dropped)
 	}
 	if _, said := tree["interfaces"]; said {
 		tree["interfaces"] = sortedBy(kept, interfaceOrder)
@@ -57,40 +58,77 @@ func isUnmanagedVeth(one map[string]any) bool {
 	return text(one["type"]) == "veth" && text(one["state"]) == "ignore"
 }
 
-func dropVolatile(one map[string]any) {
+func withoutVolatile(one map[string]any) map[string]any {
 	for _, family := range []Family{IPv4, IPv6} {
-		for _, address := range objects(object(one[string(family)])["address"]) {
-			for _, key := range lifetimeKeys() {
-				delete(address, key)
-			}
+		ip := object(one[string(family)])
+		if addresses, counts := withoutLifetimes(list(ip["address"])); counts {
+			one = with(one, string(family), with(ip, "address", addresses))
 		}
 	}
-	for _, options := range []map[string]any{
-		object(object(one["bridge"])["options"]), object(bondOf(one)["options"]),
-	} {
-		for _, key := range timerKeys() {
-			delete(options, key)
+	for _, key := range []string{"bridge", bondKey(one)} {
+		part := object(one[key])
+		if options, counts := withoutKeys(object(part["options"]), timerKeys()); counts {
+			one = with(one, key, with(part, "options", options))
 		}
 	}
+	return one
 }
 
-// dropPorts leaves out the ports that are not reported either, so that a pod
-// that comes or goes does not change the report.
-func dropPorts(one map[string]any, dropped map[string]bool) {
-	bridge := object(one["bridge"])
-	for _, key := range []string{"port", "ports"} {
-		ports, ok := bridge[key].([]any)
-		if !ok {
+// withoutLifetimes are the addresses without what counts down, and whether one had it.
+func withoutLifetimes(addresses []any) (kept []any, counts bool) {
+	for i, address := range addresses {
+		steady, had := withoutKeys(object(address), lifetimeKeys())
+		if !had {
 			continue
 		}
-		bridge[key] = slices.DeleteFunc(ports, func(port any) bool {
-			return bondOf(object(port)) == nil && dropped[portName(port)]
-		})
+		if !counts {
+			kept, counts = slices.Clone(addresses), true
+		}
+		kept[i] = steady
 	}
+	return kept, counts
 }
 
+// withoutKeys is the tree without some keys, and whether it had one; itself where it had not.
+func withoutKeys(tree map[string]any, keys []string) (left map[string]any, had bool) {
+	for _, key := range keys {
+		if _, has := tree[key]; !has {
+			continue
+		}
+		if !had {
+			tree, had = maps.Clone(tree), true
+		}
+		delete(tree, key)
+	}
+	return tree, had
+}
+
+// with is the tree with another value.
+func with(tree map[string]any, key string, value any) map[string]any {
+	next := maps.Clone(tree)
+	next[key] = value
+	return next
+}
+
+// withoutPorts leaves out the ports that are not reported either, so that a pod
+// that comes or goes does not change the report.
+func withoutPorts(one map[string]any, dropped map[string]bool) map[string]any {
+	isDropped := func(port any) bool { return bondOf(object(port)) == nil && dropped[portName(port)] }
+	for _, key := range []string{"port", "ports"} {
+		bridge := object(one["bridge"])
+		if ports := list(bridge[key]); slices.ContainsFunc(ports, isDropped) {
+			one = with(one, "bridge", with(bridge, key, slices.DeleteFunc(slices.Clone(ports), isDropped)))
+		}
+	}
+	return one
+}
+
+// reportRoutes puts others in the place of the tree's routes and rules.
 func reportRoutes(tree map[string]any, dropped map[string]bool) {
-	routes := object(tree["routes"])
+	routes := maps.Clone(object(tree["routes"]))
+	if routes != nil {
+		tree["routes"] = routes
+	}
 	for _, key := range []string{"config", "running"} {
 		if _, said := routes[key]; !said {
 			continue
@@ -101,7 +139,7 @@ func reportRoutes(tree map[string]any, dropped map[string]bool) {
 		routes[key] = sortedBy(kept, routeOrder)
 	}
 	if rules := object(tree["route-rules"]); rules["config"] != nil {
-		rules["config"] = sortedBy(objects(rules["config"]), ruleOrder)
+		tree["route-rules"] = with(rules, "config", sortedBy(objects(rules["config"]), ruleOrder))
 	}
 }
 
@@ -165,7 +203,7 @@ func ReportMark(report State) (size int64, hash string) {
 // inOrder is the report of a state with its addresses and neighbours in a
 // fixed order, and without what the kernel changes by itself.
 func inOrder(s State) State {
-	reported := Report(s)
+	reported := State{tree: copiedObject(Report(s).tree)}
 	for _, one := range objects(reported.tree["interfaces"]) {
 		options := object(object(one["bridge"])["options"])
 		if on, _ := truth(object(options["stp"])["enabled"]); on {

@@ -12,7 +12,11 @@ import (
 
 func TestReportLeavesOutWhatNobodyManagesAndWhatCountsDown(t *testing.T) {
 	current := parse(t, string(samples(t)["report-node1"]))
+	before := indented(current)
 	report := state.Report(current)
+	if diff := cmp.Diff(before, indented(current)); diff != "" {
+		t.Errorf("the report shares parts of what it was made of, and changed them: %s", diff)
+	}
 
 	var names []string
 	for _, one := range report.Interfaces() {

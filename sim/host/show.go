@@ -11,7 +11,7 @@ import (
 // Show is the host's state as nmstate shows it. It is computed once for each
 // revision.
 func (h *Host) Show() state.State {
-	return h.shown.get(h.revision, func() state.State { return state.FromTree(h.document()).WithScripts(h.scripts().Texts()) })
+	return h.shown.get(h.revision, func() state.State { return h.words.shared.FromTree(h.document()).WithScripts(h.scripts().Texts()) })
 }
 
 func (h *Host) document() tree {

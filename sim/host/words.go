@@ -8,8 +8,11 @@ import (
 )
 
 // Words are the states that nmstate's parser has read: many hosts are brought
-// to the same one.
-type Words struct{ known map[string]reading }
+// to the same one. Shared are the parts that what they show has in common: nearly all of it.
+type Words struct {
+	known  map[string]reading
+	shared *state.Shared
+}
 
 type reading struct {
 	state state.State
@@ -17,7 +20,7 @@ type reading struct {
 }
 
 // NewWords that hosts can share.
-func NewWords() *Words { return &Words{map[string]reading{}} }
+func NewWords() *Words { return &Words{map[string]reading{}, state.NewShared()} }
 
 // mostWords bounds what is remembered.
 const mostWords = 1000

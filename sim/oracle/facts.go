@@ -20,12 +20,14 @@ import (
 // Facts are what is known of the past, and by Truth of the present.
 type Facts struct {
 	Truth
-	later  func(rule Oracle, d time.Duration, node string, look func() error)
-	nodes  map[string]*Node
-	reads  map[*world.Process]map[string]reading
-	probes map[*world.Process]map[string]answers
-	faults atWork
-	quiet  bool
+	// likeNode says which kind is looked up: once for each node at each grant.
+	likeNode *corev1.Node
+	later    func(rule Oracle, d time.Duration, node string, look func() error)
+	nodes    map[string]*Node
+	reads    map[*world.Process]map[string]reading
+	probes   map[*world.Process]map[string]answers
+	faults   atWork
+	quiet    bool
 	// matched are the policies' numbers of nodes, nodesChanged counts what may change them.
 	matched      map[string]matched
 	nodesChanged int64
@@ -100,7 +102,7 @@ var targets = [...]string{probe.DefaultGateway, probe.APIServer}
 
 func newFacts(truth Truth) *Facts {
 	return &Facts{
-		Truth: truth, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{}, joined: map[string]time.Duration{}, notReady: notReady{}, aside: map[string]bool{},
+		Truth: truth, likeNode: &corev1.Node{}, nodes: map[string]*Node{}, faults: atWork{}, matched: map[string]matched{}, joined: map[string]time.Duration{}, notReady: notReady{}, aside: map[string]bool{},
 		reads: map[*world.Process]map[string]reading{}, probes: map[*world.Process]map[string]answers{},
 	}
 }
@@ -313,7 +315,7 @@ func (f *Facts) policy(name string) *v1.NodeNetworkConfigurationPolicy {
 }
 
 func (f *Facts) node(name string) *corev1.Node {
-	n, _ := f.Look(&corev1.Node{}, name).(*corev1.Node)
+	n, _ := f.Look(f.likeNode, name).(*corev1.Node)
 	return n
 }
 
