@@ -14,8 +14,8 @@ import (
 // manyNodes is the size of a rollout that says none.
 const manyNodes = 1000
 
-// littleGarbage is for runs that keep gigabytes.
-const littleGarbage = 60
+// littleGarbage is for runs that keep hundreds of megabytes.
+const littleGarbage = 40
 
 // rolledOut is the result of -rollout as JSON.
 type rolledOut struct {

@@ -104,7 +104,7 @@ type Write struct {
 const Compaction = 5 * time.Minute
 
 // maxLog bounds it by number, for runs with thousands of nodes.
-const maxLog = 5_000
+const maxLog = 2_000
 
 // New makes an empty server.
 func New(w *world.World) *Store {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -15,34 +14,35 @@ import (
 type named struct {
 	// had are those that had a name, by it.
 	had map[string][]about
+	// is and names are those that are there, by their name and by what they are about.
+	is    map[string]about
+	names map[about]map[string]bool
 }
 
 // about is what an enactment is about.
 type about struct{ node, policy string }
 
-func newNamed() *named { return &named{had: map[string][]about{}} }
+func newNamed() *named {
+	return &named{map[string][]about{}, map[string]about{}, map[about]map[string]bool{}}
+}
 
 func (*named) Name() string { return "named" }
 
 func (n *named) Observe(f *Facts, e Event) error {
 	w, is := e.What.(Wrote)
-	if !is || w.Before != nil {
+	if !is || w.Kind != "NodeNetworkConfigurationEnactment" {
 		return nil
 	}
 	made, is := w.After.(*v1.NodeNetworkConfigurationEnactment)
-	if !is {
+	its := n.note(w.Name, made)
+	if !is || w.Before != nil {
 		return nil
 	}
-	its := about{made.Node(), made.Policy()}
 	n.had[made.Name] = append(n.had[made.Name], its)
-	var other string
-	f.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
-		e := o.(*v1.NodeNetworkConfigurationEnactment)
-		if e.Name != made.Name && its == (about{e.Node(), e.Policy()}) {
-			other = e.Name
+	for _, other := range sortedKeys(n.names[its]) {
+		if other == made.Name {
+			continue
 		}
-	})
-	if other != "" {
 		return fmt.Errorf("enactment %s is made beside %s, which is of policy %s on node %s too", made.Name, other, its.policy, its.node)
 	}
 	plain := v1.EnactmentName(its.node, its.policy)
@@ -50,6 +50,23 @@ func (n *named) Observe(f *Facts, e Event) error {
 		return fmt.Errorf("enactment %s could be called %s, a name that no other one ever had", made.Name, plain)
 	}
 	return nil
+}
+
+// note takes in what an enactment is about now; nil is one that is gone.
+func (n *named) note(name string, e *v1.NodeNetworkConfigurationEnactment) about {
+	if was, there := n.is[name]; there {
+		delete(n.names[was], name)
+		delete(n.is, name)
+	}
+	if e == nil {
+		return about{}
+	}
+	its := about{e.Node(), e.Policy()}
+	if n.names[its] == nil {
+		n.names[its] = map[string]bool{}
+	}
+	n.is[name], n.names[its][name] = its, true
+	return its
 }
 
 // enactment of a policy on a node; nil for none.

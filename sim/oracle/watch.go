@@ -158,7 +158,11 @@ func remembered(object client.Object) client.Object {
 	meta := metav1.ObjectMeta{Name: object.GetName(), UID: object.GetUID(), Generation: object.GetGeneration()}
 	switch o := object.(type) {
 	case *v1.NodeNetworkState:
-		return &v1.NodeNetworkState{ObjectMeta: meta, Spec: *o.Spec.DeepCopy()}
+		spec := v1.NodeNetworkStateSpec{DesiredState: o.Spec.DesiredState} // Nobody writes into its bytes.
+		if o.Spec.Managed != nil {
+			spec.Managed = new(*o.Spec.Managed)
+		}
+		return &v1.NodeNetworkState{ObjectMeta: meta, Spec: spec}
 	case *v1.NodeNetworkConfigurationPolicy:
 		return &v1.NodeNetworkConfigurationPolicy{ObjectMeta: meta}
 	default:
