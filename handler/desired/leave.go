@@ -27,6 +27,11 @@ func (t *turn) leave(m *member) {
 		t.tellStays(m)
 	case !t.inSpec(m) && (m.held == nil && !t.stillChanging(m) || t.done()):
 		t.delete(m)
+	case t.setAside() && t.over() && m.status.Retry != nil && m.status.Retry.After != nil:
+		// The next try that it tells of does not come: who waits for this node's slot
+		// (controllers/rollout) would wait until somebody manages it.
+		m.show(setAsideRow(), t.in.Now)
+		t.write(m)
 	}
 }
 
