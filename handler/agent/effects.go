@@ -281,10 +281,11 @@ func (a *Agent) hindrance(ctx context.Context, entry journal.Entry, err error) t
 // do, and NetworkManager returns before addresses are back: what is out of reach for
 // that long only is no reason to go on for ever.
 func (a *Agent) lastingHindrance(ctx context.Context, entry journal.Entry, err error) txn.Hindrance {
+	window, stop := deadline.After(ctx, a.Clock, settleWindow)
+	defer stop()
 	first := a.hindrance(ctx, entry, err)
-	end := first.At.Add(settleWindow)
 	for last := first; last.Cut; last = a.hindrance(ctx, entry, err) {
-		if !a.Clock.Now().Before(end) || !a.Clock.Wait(ctx, nil, settleInterval) {
+		if window.Err() != nil || !a.Clock.Wait(ctx, nil, settleInterval) {
 			return first
 		}
 	}
@@ -303,7 +304,11 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 		return txn.Settled{Differences: []string{err.Error()}, Missing: []string{err.Error()}}
 	}
 	back := a.foreignBack(entry)
-	end := a.Clock.Now().Add(settleWindow)
+	// Timers, so that a clock that is set meanwhile keeps nobody cut off for longer.
+	window, stop := deadline.After(ctx, a.Clock, settleWindow)
+	defer stop()
+	briefly, end := deadline.After(ctx, a.Clock, foreignBackWindow)
+	defer end()
 	var inPlaceSince time.Time
 	for {
 		settled := a.compare(ctx, entry, before, desired)
@@ -326,7 +331,11 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 			settled.Differences = append(settled.Differences, a.flush(ctx, entry)...)
 			done = len(settled.Differences) == 0 || kept
 		}
-		if done || !inPlace && !a.Clock.Now().Before(back.until(end, settled)) || ctx.Err() != nil {
+		most := window
+		if len(settled.Differences) == 0 && len(settled.Foreign) > 0 {
+			most = briefly // All the rest is as before: nothing else comes that a lost thing may wait for.
+		}
+		if done || !inPlace && most.Err() != nil || ctx.Err() != nil {
 			if !done {
 				if entry.Transaction.Reverted {
 					settled.Hindrance = a.hindrance(ctx, entry, nil)

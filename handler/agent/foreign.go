@@ -208,15 +208,6 @@ func (k *keeping) round(ctx context.Context) []string {
 	return bounded(left)
 }
 
-// until is how long it is worth trying after a rollback: once the rest of the
-// node is as before, nothing comes any more that a lost thing may wait for.
-func (k *keeping) until(deadline time.Time, settled txn.Settled) time.Time {
-	if len(settled.Differences) > 0 || len(settled.Foreign) == 0 {
-		return deadline
-	}
-	return k.began.Add(foreignBackWindow)
-}
-
 // bounded keeps a message readable when a whole table is lost.
 func bounded(lines []string) []string {
 	const most = 20
