@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,11 +46,13 @@ type Reconciler struct {
 	handlers string
 	// indexed: the cache lists enactments by policy.
 	indexed bool
-	seen    caughtUp
-	unsure  unsure
-	gaps    gaps
-	silent  silences
-	pace    pace
+	// installed: some node has had a NodeNetworkState.
+	installed atomic.Bool
+	seen      caughtUp
+	unsure    unsure
+	gaps      gaps
+	silent    silences
+	pace      pace
 }
 
 // Options of a Reconciler.

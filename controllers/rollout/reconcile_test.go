@@ -163,6 +163,34 @@ func TestAFirstReportAsksForATurn(t *testing.T) {
 	s.expect([]string{`a.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
 }
 
+// TestTheFirstReportOfTheClusterAsksForATurnOfEveryPolicy: on the day of an installation no
+// node has a handler yet, and nobody is given up for that. Once one reports, each policy has
+// to come back when the others have had their time.
+func TestTheFirstReportOfTheClusterAsksForATurnOfEveryPolicy(t *testing.T) {
+	s := newStage(t, 1, on{name: "a", unreported: true})
+	other := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "other", Labels: map[string]string{"zone": "other"}}}
+	state := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "other"}}
+	for _, object := range []client.Object{other, state} {
+		if err := s.api.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &v1.NodeNetworkConfigurationPolicy{}
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, p); err != nil {
+		t.Fatal(err)
+	}
+	p.Spec.NodeSelector = map[string]string{"zone": "its own"}
+	if err := s.api.Update(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if asked := s.reconciler.policiesOfState(t.Context(), state); len(asked) != 1 || asked[0].Name != "p" {
+		t.Errorf("the first report asks for turns of %v", asked)
+	}
+	if asked := s.reconciler.policiesOfState(t.Context(), state); len(asked) != 0 {
+		t.Errorf("a later report of a node that no policy selects asks for turns of %v", asked)
+	}
+}
+
 func (s *stage) report(node string, is v1.ConditionType) {
 	s.Helper()
 	e := &v1.NodeNetworkConfigurationEnactment{}

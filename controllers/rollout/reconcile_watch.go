@@ -113,8 +113,13 @@ func stateChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
-// policiesOfState are the policies that select the node of a NodeNetworkState.
+// policiesOfState are the policies that select the node of a NodeNetworkState. The first
+// one that this process hears of may be the first of the cluster: from then on each policy
+// waits for the handlers of its own nodes for so long and no longer (plan.Input.Installed).
 func (r *Reconciler) policiesOfState(ctx context.Context, state client.Object) []reconcile.Request {
+	if !r.installed.Swap(true) {
+		return r.policiesThat(ctx, state, func(*v1.NodeNetworkConfigurationPolicy) bool { return true })
+	}
 	node := &corev1.Node{}
 	if err := r.client.Get(ctx, client.ObjectKey{Name: state.GetName()}, node); err != nil {
 		if client.IgnoreNotFound(err) != nil {
