@@ -67,9 +67,9 @@ func (p *patient) counts(f *Facts, w Wrote, policy *v1.NodeNetworkConfigurationP
 	if had && int(before.Status.Counts.NotManaged) >= told {
 		return nil
 	}
-	may := 0
+	may, moved := 0, f.movedFrom(policy)
 	f.Each(&corev1.Node{}, func(o client.Object) {
-		if node := o.GetName(); f.selects(policy, node) && (p.isSilent(f, node) || p.isAside(f, node, policy.Name)) {
+		if node := o.GetName(); (f.selects(policy, node) || moved[node]) && (p.isSilent(f, node) || p.isAside(f, node, policy.Name)) {
 			may++
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/sim/apiserver"
 )
 
 func TestPatient(t *testing.T) {
@@ -34,6 +35,10 @@ func TestPatient(t *testing.T) {
 			s.wrote("handler/n1", s.nns("n1", true, wanted, 1), "status")
 			counts(s, nodeGrace)
 		}},
+		"it is set aside, and its label has just left the policy": {play: func(s *stage) { leavesAside(s, time.Second) }},
+		"it is set aside, and its label left the policy some time ago": {
+			want: "policy p counts 1 nodes as not managed; 0 are", play: func(s *stage) { leavesAside(s, 2*grantLag) },
+		},
 		"it is set aside": {play: func(s *stage) {
 			e := s.enacted("n1", 0, "")
 			e.Status.Conditions = []v1.Condition{{Type: v1.EnactmentPending, Status: metav1.ConditionTrue, Reason: v1.ReasonNotManaged}}
@@ -41,6 +46,23 @@ func TestPatient(t *testing.T) {
 			counts(s, time.Minute)
 		}},
 	})
+}
+
+// leavesAside has a node that is set aside lose the label that a policy selects, and so long
+// after that the policy counts it as not managed.
+func leavesAside(s *stage, later time.Duration) {
+	e := s.enacted("n1", 0, "")
+	e.Status.Conditions = []v1.Condition{{Type: v1.EnactmentPending, Status: metav1.ConditionTrue, Reason: v1.ReasonNotManaged}}
+	s.wrote("handler/n1", e, "status")
+	before := s.objects["Node/n1"].DeepCopyObject().(*corev1.Node)
+	before.Labels = map[string]string{"zone": "a"}
+	s.set.Tell(Event{What: Wrote{apiserver.Write{Verb: "patch", Kind: "Node", Name: "n1", Before: before, After: s.objects["Node/n1"], Metadata: true}}})
+	s.run(later)
+	p := s.policy(1)
+	p.Spec.NodeSelector = map[string]string{"zone": "a"}
+	told := p.DeepCopy()
+	told.Status.Counts.NotManaged = 1
+	s.wrote("controllers-1", told, "status")
 }
 
 // The slot of a node that died goes to one other node, and of two that died to no more.

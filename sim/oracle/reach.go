@@ -30,7 +30,13 @@ func (*reach) Name() string { return "reach" }
 
 func (r *reach) Observe(f *Facts, e Event) error {
 	t := f.Node(e.Node).Trial
-	switch e.What.(type) {
+	switch what := e.What.(type) {
+	case Fault:
+		// What somebody takes away between two changes is no change's doing, and stays away
+		// where no policy has it (design §2, rule 8).
+		if d := r.owed[e.Node]; what.Kind == "device-disconnected" && d != nil && (t == nil || t.Ended != "") {
+			d.targets = nil
+		}
 	case CheckpointMade:
 		if t != nil && t.Made == e.At {
 			r.begin(f, e, t)

@@ -279,6 +279,12 @@ func (f *Facts) unheard(p *v1.NodeNetworkConfigurationPolicy) int {
 	f.left = slices.DeleteFunc(f.left, func(at time.Duration) bool {
 		return f.Elapsed()-at > grantLag && f.Calm(Controllers, at-grantLag, Stale|Hinders)
 	})
+	return len(f.left) + len(f.movedFrom(p))
+}
+
+// movedFrom are the nodes that a label has taken from the policy, of which the controllers
+// may not have heard yet.
+func (f *Facts) movedFrom(p *v1.NodeNetworkConfigurationPolicy) map[string]bool {
 	f.relabelled = slices.DeleteFunc(f.relabelled, func(r relabelled) bool {
 		return f.Elapsed()-max(r.at, f.Disturbed(Controllers, Stale|Hinders)) > grantLag
 	})
@@ -288,7 +294,7 @@ func (f *Facts) unheard(p *v1.NodeNetworkConfigurationPolicy) int {
 			moved[r.before.Name] = true
 		}
 	}
-	return len(f.left) + len(moved)
+	return moved
 }
 
 // matched is how many nodes a policy selected, at a version of it and of the nodes.

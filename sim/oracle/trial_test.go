@@ -41,6 +41,17 @@ func TestReach(t *testing.T) {
 			s.hosts["n1"].cut = true
 			s.end("n1", Committed)
 		}},
+		"a NIC that somebody disconnects once the change is over": {play: func(s *stage) {
+			s.try("n1", change(gateway))
+			s.end("n1", RolledBack)
+			s.tell("n1", Fault{Kind: "device-disconnected"})
+			s.hosts["n1"].cut = true
+		}},
+		"a NIC that somebody disconnects while the change cuts the node off": {want: "still is", play: func(s *stage) {
+			cutting(s)
+			s.tell("n1", Fault{Kind: "device-disconnected"})
+			s.end("n1", Committed)
+		}},
 		"a node that was cut off before": {play: func(s *stage) {
 			s.hosts["n1"].cut = true
 			s.try("n1", change(gateway))
