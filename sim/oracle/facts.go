@@ -43,8 +43,8 @@ type Facts struct {
 	granted time.Duration
 	// readied is when a node's readiness changed last.
 	readied time.Duration
-	// planned is when the first of the policies came: without one the controllers look
-	// at no node.
+	// planned is when the last of the policies came: the controllers look at the nodes as
+	// they plan, and may not have done so since a node that no policy selected fell silent.
 	planned time.Duration
 }
 

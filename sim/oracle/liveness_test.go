@@ -55,6 +55,14 @@ func TestQuiet(t *testing.T) {
 			s.run(nodeGrace)
 			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
 		}},
+		"a node has not been Ready for long, and the first policy for it came just now": {play: func(s *stage) {
+			away(s)
+			s.run(nodeGrace + grantLag)
+			p := s.policy(1)
+			delete(s.objects, "NodeNetworkConfigurationPolicy/p")
+			s.wrote("kubectl", p, "spec")
+			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
+		}},
 		"a node has not been Ready for long": {want: "nothing has happened", play: func(s *stage) {
 			away(s)
 			s.run(nodeGrace + grantLag)

@@ -119,8 +119,8 @@ func (f *Facts) someAreDead() bool {
 }
 
 // willBeDead tells of a node that is not Ready and may still be so for too long: a
-// policy's own window comes on top of the grace. A new leader counts from its own first look at
-// the nodes, and that is at the first policy.
+// policy's own window comes on top of the grace. A leader counts from its own first look at
+// the node, and that may be at the last policy that came.
 func (f *Facts) willBeDead(node string) bool {
 	since, is := f.notReady.since(node)
 	if looks := max(f.LeaderSince(), f.planned); looks > since {

@@ -250,14 +250,9 @@ func (f *Facts) noteWrite(w Wrote) {
 		}
 	case w.Kind == "NodeNetworkConfigurationEnactment" && (w.Spec || w.succeeds()):
 		f.granted = f.Elapsed()
-	case w.Kind == "NodeNetworkConfigurationPolicy" && w.Before == nil && f.policies() == 1:
+	case w.Kind == "NodeNetworkConfigurationPolicy" && w.Before == nil:
 		f.planned = f.Elapsed()
 	}
-}
-
-func (f *Facts) policies() (there int) {
-	f.Each(&v1.NodeNetworkConfigurationPolicy{}, func(client.Object) { there++ })
-	return there
 }
 
 // succeeds: an enactment becomes Available. A soak begins then.
