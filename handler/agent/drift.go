@@ -153,7 +153,7 @@ func (o *drifted) isOwned(sources []v1.DesiredSource) {
 // ownedBy notes the owner of a difference: one that corrects comes before one that reports.
 func (o *drifted) ownedBy(sources []v1.DesiredSource, d state.Difference) {
 	for _, source := range sources {
-		if !state.Owns(source.Paths, d) {
+		if !state.Owns(state.ParsePaths(source.Paths), d) {
 			continue
 		}
 		corrects := source.Drift != driftReport

@@ -46,7 +46,7 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(bounded(lacking), "; "))
 	}
 	for _, path := range state.Unreadable(desired) {
-		unverified = append(unverified, path+": cannot be read back")
+		unverified = append(unverified, path.String()+": cannot be read back")
 	}
 	r.notVerified = bounded(unverified)
 	if tried.Equal(desired) {

@@ -83,7 +83,7 @@ func (a *Agent) lacksFor(ctx context.Context, entry *journal.Entry, delta state.
 	inactive, unverified := profiles.Activated(delta, now, known.Devices)
 	lacking = slices.Concat(lines(lacks(delta, reading{state: now, devices: known.Devices})), inactive, profiles.Unkept(delta, now, known, made))
 	for _, path := range state.Unreadable(delta) {
-		unverified = append(unverified, path+": cannot be read back")
+		unverified = append(unverified, path.String()+": cannot be read back")
 	}
 	entry.NotVerified = bounded(unverified)
 	if len(lacking) == 0 { // Whoever wrote the files may not have flushed them.

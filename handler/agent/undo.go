@@ -56,12 +56,12 @@ func (a *Agent) undo(ctx context.Context, nns *v1.NodeNetworkState, desired stat
 
 // reverted are the paths of the policies with onDelete: Revert that leave, or
 // that come out differently now.
-func reverted(committed, next []v1.DesiredSource) []string {
-	var paths []string
+func reverted(committed, next []v1.DesiredSource) []state.Path {
+	var paths []state.Path
 	for _, source := range committed {
 		stays := slices.ContainsFunc(next, func(s v1.DesiredSource) bool { return s.Policy == source.Policy && s.Hash == source.Hash })
 		if source.OnDelete == onDeleteRevert && !stays {
-			paths = append(paths, source.Paths...)
+			paths = append(paths, state.ParsePaths(source.Paths)...)
 		}
 	}
 	return paths
@@ -124,13 +124,13 @@ func (a *Agent) remember(hash string) error {
 
 // retained are the paths of the policies that leave without being undone: what
 // they had set stays, also where another policy still sets it too.
-func (a *Agent) retained(hash string) []string {
-	var paths []string
+func (a *Agent) retained(hash string) []state.Path {
+	var paths []state.Path
 	leaving, kept := a.leaving(), a.kept(hash)
 	for _, source := range a.committedSources() {
 		stays := source.OnDelete != onDeleteRevert || kept
 		if stays && slices.Contains(leaving, source.Policy) {
-			paths = append(paths, source.Paths...)
+			paths = append(paths, state.ParsePaths(source.Paths)...)
 		}
 	}
 	return paths

@@ -20,16 +20,17 @@ const (
 func TellBefore(originals state.Originals, limit int) (before []v1.Before, omitted int32) {
 	left := limit
 	for _, part := range originals.Parts() {
-		size := len(part.Of) + len(part.JSON)
+		of := part.Of.String()
+		size := len(of) + len(part.JSON)
 		for _, path := range part.Unset {
 			size += len(path)
 		}
-		if size > left || len(part.Unset) > mostUnset || len(before) >= v1.BeforeLimit || len(part.Of) > longestOf {
+		if size > left || len(part.Unset) > mostUnset || len(before) >= v1.BeforeLimit || len(of) > longestOf {
 			omitted++
 			continue
 		}
 		left -= size
-		before = append(before, v1.Before{Of: part.Of, Was: v1.NewState(part.JSON), Unset: part.Unset})
+		before = append(before, v1.Before{Of: of, Was: v1.NewState(part.JSON), Unset: part.Unset})
 	}
 	return before, omitted
 }
@@ -45,7 +46,7 @@ func SameBefore(a, b []v1.Before) bool {
 func OriginalsOf(status *v1.NodeNetworkStateStatus) (state.Originals, error) {
 	var parts []state.OriginalPart
 	for _, one := range status.Before {
-		parts = append(parts, state.OriginalPart{Of: one.Of, JSON: one.Was.Raw, Unset: one.Unset})
+		parts = append(parts, state.OriginalPart{Of: state.ParsePath(one.Of), JSON: one.Was.Raw, Unset: one.Unset})
 	}
 	originals, err := state.OriginalsOf(parts)
 	if err != nil {

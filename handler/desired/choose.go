@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // committed are the parts of the aggregate that the node has committed. A
@@ -279,7 +280,7 @@ func (t *turn) sourcesOf(target aggregate) []v1.DesiredSource {
 	for i, c := range target.members {
 		source := v1.DesiredSource{
 			Source: v1.Source{Policy: c.Policy, Generation: c.Generation, Hash: c.Hash},
-			Paths:  owned[i],
+			Paths:  state.WrittenPaths(owned[i]),
 		}
 		m := t.byName[c.Policy]
 		says := m != nil && m.policy != nil

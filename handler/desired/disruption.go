@@ -18,9 +18,8 @@ func worse(a, b v1.Disruption) v1.Disruption {
 
 // classOf is what the change of a leaf does to an interface, and why. What an
 // interface does that is made anew depends on whether it has addresses.
-func (p *planner) classOf(name, leaf string, d state.Difference) (v1.Disruption, string) {
+func (p *planner) classOf(name, key string, d state.Difference) (v1.Disruption, string) {
 	is, there := p.current.Interface(name)
-	key, _, _ := strings.Cut(leaf, "[")
 	switch key {
 	case "":
 		if d.Want != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // TestRandomHistories: whatever people, the rollout, the state handler and
@@ -223,7 +224,7 @@ func (w *world) checkSources(want aggregate) {
 		if source.Policy != want.members[i].Policy || p.Mode != ModePlan && (source.OnDelete != p.OnDelete || source.Drift != p.Drift || source.DefaultProbes != p.DefaultProbes) {
 			w.t.Errorf("source %+v of policy %s (%s, %s, %s)", source, p.Name, p.OnDelete, p.Drift, p.DefaultProbes)
 		}
-		if diff := cmp.Diff(owned[i], source.Paths); diff != "" {
+		if diff := cmp.Diff(state.WrittenPaths(owned[i]), source.Paths); diff != "" {
 			w.t.Errorf("paths of policy %s:\n%s", p.Name, diff)
 		}
 	}

@@ -1,17 +1,13 @@
 package desired
 
-import (
-	"strings"
-
-	"github.com/nmstate/kubernetes-nmstate/handler/state"
-)
+import "github.com/nmstate/kubernetes-nmstate/handler/state"
 
 // owned are, for each member, the paths of the merged state that the member
 // set: a whole interface where it set all that is said of it, otherwise
 // leaves. A leaf that several set to the same value is in each.
-func (m aggregate) owned() [][]string {
+func (m aggregate) owned() [][]state.Path {
 	merged := indexed(m.state)
-	all := make([][]string, len(m.members))
+	all := make([][]state.Path, len(m.members))
 	for i, member := range m.members {
 		all[i] = merged.of(member.State)
 	}
@@ -21,17 +17,17 @@ func (m aggregate) owned() [][]string {
 // index finds the leaves of a merged state.
 type index struct {
 	// leaves of each branch: an interface, or everything else.
-	leaves map[string]map[string]bool
+	leaves map[state.Path]map[state.Path]bool
 	// routes of each natural key.
 	routes map[string][]state.Route
 }
 
 func indexed(merged state.State) index {
-	x := index{leaves: map[string]map[string]bool{}, routes: map[string][]state.Route{}}
+	x := index{leaves: map[state.Path]map[state.Path]bool{}, routes: map[string][]state.Route{}}
 	for _, path := range state.Paths(merged) {
 		at := branch(path)
 		if x.leaves[at] == nil {
-			x.leaves[at] = map[string]bool{}
+			x.leaves[at] = map[state.Path]bool{}
 		}
 		x.leaves[at][path] = true
 	}
@@ -43,21 +39,18 @@ func indexed(merged state.State) index {
 }
 
 // branch is the interface that a path is about, empty for anything else.
-func branch(path string) string {
-	if !strings.HasPrefix(path, "interfaces[") {
-		return ""
+func branch(path state.Path) state.Path {
+	if path.Section != "interfaces" {
+		return state.Path{}
 	}
-	if end := strings.Index(path, "]."); end >= 0 {
-		return path[:end+1]
-	}
-	return path
+	return path.Subject()
 }
 
 // of are the paths in the merged state of one that went into it.
-func (x index) of(part state.State) []string {
-	branches := []string{}
-	own := map[string][]string{}
-	seen := map[string]bool{}
+func (x index) of(part state.State) []state.Path {
+	branches := []state.Path{}
+	own := map[state.Path][]state.Path{}
+	seen := map[state.Path]bool{}
 	for _, path := range x.found(part) {
 		if seen[path] {
 			continue
@@ -69,9 +62,9 @@ func (x index) of(part state.State) []string {
 		}
 		own[at] = append(own[at], path)
 	}
-	var paths []string
+	var paths []state.Path
 	for _, at := range branches {
-		if at != "" && len(own[at]) == len(x.leaves[at]) {
+		if at != (state.Path{}) && len(own[at]) == len(x.leaves[at]) {
 			paths = append(paths, at)
 		} else {
 			paths = append(paths, own[at]...)
@@ -81,20 +74,20 @@ func (x index) of(part state.State) []string {
 }
 
 // found are the part's leaves as the merged state names them.
-func (x index) found(part state.State) []string {
-	var found []string
+func (x index) found(part state.State) []state.Path {
+	var found []state.Path
 	for _, path := range state.Paths(part) {
 		at := branch(path)
 		if x.leaves[at][path] {
 			found = append(found, path)
 		}
-		if at == "" || at == path {
+		if path.Section != "interfaces" || path.Kind != "" || at == path {
 			continue
 		}
 		// Where the part does not say the type, it may be about an OVS bridge.
-		for _, kind := range []string{" ovs-bridge]", " ipsec]"} {
-			named := strings.TrimSuffix(at, "]") + kind
-			if other := named + path[len(at):]; x.leaves[named][other] {
+		for _, kind := range state.UserspaceTypes() {
+			other := path
+			if other.Kind = kind; x.leaves[other.Subject()][other] {
 				found = append(found, other)
 			}
 		}

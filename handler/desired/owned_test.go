@@ -65,7 +65,7 @@ func TestOwned(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, fold(inOrder(t, test.policies...)).owned()); diff != "" {
+			if diff := cmp.Diff(test.want, written(fold(inOrder(t, test.policies...)).owned())); diff != "" {
 				t.Errorf("%s", diff)
 			}
 		})
@@ -85,7 +85,7 @@ func TestEveryLeafHasAnOwner(t *testing.T) {
 		merged := fold(all)
 		leaves, owned := state.Paths(merged.state), merged.owned()
 		for _, leaf := range leaves {
-			if !slices.ContainsFunc(owned, func(paths []string) bool { return covers(paths, leaf) }) {
+			if !slices.ContainsFunc(owned, func(paths []state.Path) bool { return covers(paths, leaf) }) {
 				t.Errorf("seed %d: nobody owns %s of %s", seed, leaf, merged.state.JSON())
 			}
 		}
@@ -100,6 +100,14 @@ func TestEveryLeafHasAnOwner(t *testing.T) {
 	}
 }
 
-func covers(paths []string, leaf string) bool {
-	return slices.ContainsFunc(paths, func(path string) bool { return state.Covers(path, leaf) })
+func covers(paths []state.Path, leaf state.Path) bool {
+	return slices.ContainsFunc(paths, func(path state.Path) bool { return path.Covers(leaf) })
+}
+
+func written(owned [][]state.Path) [][]string {
+	var all [][]string
+	for _, paths := range owned {
+		all = append(all, state.WrittenPaths(paths))
+	}
+	return all
 }

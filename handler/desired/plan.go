@@ -126,9 +126,9 @@ func (p *planner) difference(d state.Difference) {
 		p.elsewhere(d)
 		return
 	}
-	name, leaf := d.Path.Interface, d.Path.Leaf
-	class, reason := p.classOf(name, leaf, d)
-	p.note(name, class, reason, changeLine(leaf, d.Got, d.Want))
+	name := d.Path.Interface
+	class, reason := p.classOf(name, d.Path.Leaf, d)
+	p.note(name, class, reason, changeLine(d.Path.Rest(), d.Got, d.Want))
 }
 
 // note adds a change of an interface; the worst class gives the reason.

@@ -1,8 +1,6 @@
 package desired
 
 import (
-	"strings"
-
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
@@ -54,8 +52,8 @@ func (p *planner) putBack(u Undone) {
 
 // goBack notes the settings that nobody names any more and whose former values are not
 // told: a handler of an older version tells none, and one tells a bounded number only.
-func (p *planner) goBack(owned []string, u Undone) {
-	named, interfaces := map[string]bool{}, map[string]bool{}
+func (p *planner) goBack(owned []state.Path, u Undone) {
+	named, interfaces := map[state.Path]bool{}, map[state.Path]bool{}
 	for _, path := range state.Paths(p.target) {
 		named[path] = true
 		interfaces[branch(path)] = true
@@ -64,17 +62,15 @@ func (p *planner) goBack(owned []string, u Undone) {
 		if named[path] || u.Whole || u.Originals.Knows(path) {
 			continue
 		}
-		at := state.ParsePath(path)
-		name, leaf := at.Interface, at.Leaf
+		name := path.Interface
 		switch {
-		case at.Section != "interfaces":
-			p.elsewhere(state.Difference{Path: at, Want: asBefore})
+		case path.Section != "interfaces":
+			p.elsewhere(state.Difference{Path: path, Want: asBefore})
 		case !interfaces[branch(path)]:
 			p.note(name, v1.DisruptionAddressLoss, "it "+asBefore, asBefore)
 		default:
-			key, item, _ := strings.Cut(leaf, "[")
-			class, reason := p.classOf(name, key, state.Difference{Got: strings.TrimSuffix(item, "]")})
-			p.note(name, class, reason, leaf+": "+asBefore)
+			class, reason := p.classOf(name, path.Leaf, state.Difference{Got: path.Entry})
+			p.note(name, class, reason, path.Rest()+": "+asBefore)
 		}
 	}
 }

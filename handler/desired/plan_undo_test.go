@@ -91,7 +91,7 @@ func TestWhatIsToldOfBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{"interfaces[eth1].mtu": "1500", "interfaces[br1].mtu": "", "dns-resolver.config.server[192.0.2.53]": "", "interfaces[eth2].802.1x.password": "(hidden)"} {
-		if got, known := back.Before(path); !known || got != want {
+		if got, known := back.Before(state.ParsePath(path)); !known || got != want {
 			t.Errorf("%s was %q, %v, want %q", path, got, known, want)
 		}
 	}

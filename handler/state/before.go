@@ -9,13 +9,13 @@ import (
 // OriginalPart is what the originals hold of one interface ("interfaces[eth1]") or of one
 // section of the state ("routes", "dns-resolver").
 type OriginalPart struct {
-	Of   string
+	Of   Path
 	JSON []byte
 	// Unset are the settings that had no value: a patch of an object cannot carry null.
 	Unset []string
 }
 
-func partOf(of string, tree map[string]any) OriginalPart {
+func partOf(of Path, tree map[string]any) OriginalPart {
 	part := OriginalPart{Of: of}
 	said := part.split(tree, "")
 	part.JSON = State{tree: said}.JSON()
@@ -75,13 +75,13 @@ func (o Originals) Parts() []OriginalPart {
 	var parts []OriginalPart
 	for _, section := range sortedKeys(tree) {
 		if inner := object(tree[section]); section != "interfaces" && len(inner) > 0 {
-			parts = append(parts, partOf(section, inner))
+			parts = append(parts, partOf(Path{Section: section}, inner))
 		}
 	}
 	interfaces := object(tree["interfaces"])
 	for _, key := range sortedKeys(interfaces) {
 		if inner := object(interfaces[key]); len(inner) > 0 {
-			parts = append(parts, partOf("interfaces["+key+"]", inner))
+			parts = append(parts, partOf(pathOfKey(key), inner))
 		}
 	}
 	return parts
@@ -95,29 +95,20 @@ func OriginalsOf(parts []OriginalPart) (Originals, error) {
 		if err != nil {
 			return Originals{}, err
 		}
-		if at := ParsePath(part.Of); at.Section == "interfaces" {
-			interfaces[at.key()] = whole
+		if part.Of.Section == "interfaces" {
+			interfaces[part.Of.interfaceKey()] = whole
 			tree["interfaces"] = interfaces
 		} else {
-			tree[part.Of] = whole
+			tree[part.Of.Section] = whole
 		}
 	}
 	return Originals{tree: tree}, nil
 }
 
-// key is that of the interface of a path, as Interface.key spells it.
-func (p Path) key() string {
-	if p.Kind != "" {
-		return p.Interface + " " + p.Kind
-	}
-	return p.Interface
-}
-
 // Knows tells whether anything is remembered of the interface or section of a path.
-func (o Originals) Knows(path string) bool {
-	at := ParsePath(path)
+func (o Originals) Knows(at Path) bool {
 	if at.Section == "interfaces" {
-		return object(o.tree["interfaces"])[at.key()] != nil
+		return object(o.tree["interfaces"])[at.interfaceKey()] != nil
 	}
 	return o.tree[at.Section] != nil
 }
@@ -125,12 +116,11 @@ func (o Originals) Knows(path string) bool {
 // Before is the value that was at a path (as Paths spells it) before it was first owned:
 // empty for nothing, and not known where nothing is remembered of it. The entry of a list
 // has the value of its whole list. Secrets are masked.
-func (o Originals) Before(path string) (value string, known bool) {
-	path = canonicalPath(path)
-	at := ParsePath(path)
+func (o Originals) Before(at Path) (value string, known bool) {
+	at = at.canonical()
 	switch at.Section {
 	case "interfaces":
-		was, is := object(o.tree["interfaces"])[at.key()].(map[string]any)
+		was, is := object(o.tree["interfaces"])[at.interfaceKey()].(map[string]any)
 		switch {
 		case !is:
 			return "", false
@@ -139,9 +129,9 @@ func (o Originals) Before(path string) (value string, known bool) {
 		case at.Leaf == "":
 			return text(was["state"]), was["state"] != nil
 		}
-		return valueIn(was, at.Leaf, path)
+		return valueIn(was, at.Leaf)
 	case "routes", "route-rules":
-		were, is := object(o.tree[at.Section])[path]
+		were, is := object(o.tree[at.Section])[at.String()]
 		var all []string
 		for _, entry := range objects(were) {
 			if at.Section == "routes" {
@@ -152,20 +142,19 @@ func (o Originals) Before(path string) (value string, known bool) {
 		}
 		return strings.Join(all, ", "), is
 	}
-	return valueIn(o.tree, path, path)
+	return valueIn(object(o.tree[at.Section]), at.Leaf)
 }
 
 // WasAbsent tells whether an interface was not there.
-func (o Originals) WasAbsent(path string) bool {
-	was := object(object(o.tree["interfaces"])[ParsePath(path).key()])
+func (o Originals) WasAbsent(path Path) bool {
+	was := object(object(o.tree["interfaces"])[path.interfaceKey()])
 	return text(was["state"]) == "absent"
 }
 
-// valueIn is the value of a tree at a leaf; path is where it is in the whole. A family's
-// IP configuration is remembered whole, so what it does not say was not set.
-func valueIn(tree map[string]any, leaf, path string) (string, bool) {
+// valueIn is the value of a tree at a leaf. A family's IP configuration is remembered whole, so what it does not say was not set.
+func valueIn(tree map[string]any, leaf string) (string, bool) {
 	for _, key := range sortedKeys(tree) {
-		if !Covers(key, leaf) {
+		if !coversKey(key, leaf) {
 			continue
 		}
 		rest := strings.TrimPrefix(leaf[len(key):], ".")
@@ -174,7 +163,7 @@ func valueIn(tree map[string]any, leaf, path string) (string, bool) {
 			if rest == "" {
 				return shown(was), true
 			}
-			value, known := valueIn(was, rest, path)
+			value, known := valueIn(was, rest)
 			family := Family(key)
 			return value, known || family == IPv4 || family == IPv6
 		case []any:
@@ -185,7 +174,7 @@ func valueIn(tree map[string]any, leaf, path string) (string, bool) {
 			}
 			return "", true
 		default:
-			return maskedText(path, normalText(text(was))), true
+			return maskedText(key, normalText(text(was))), true
 		}
 	}
 	return "", false

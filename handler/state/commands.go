@@ -25,15 +25,15 @@ const dpdkExtra = "dpdk-extra"
 // allows it. The error names the place and the setting. What is committed already, from
 // a time when it was allowed, is no reason to refuse everything else.
 func CheckCommands(committed, desired State, allowed bool) error {
-	refused := func(path, would string) error {
+	refused := func(path Path, would string) error {
 		return fmt.Errorf("%s is refused: %s; an administrator can allow it with --allow-commands of the handler and the controllers", path, would)
 	}
 	asked := func(s State) any { return object(object(s.tree["ovs-db"])[otherConfig])[dpdkExtra] }
 	if extra := asked(desired); extra != nil && extra != asked(committed) && !allowed {
-		return refused("ovs-db.other_config."+dpdkExtra, "Open vSwitch would load what it names, as root")
+		return refused(Path{Section: "ovs-db", Leaf: otherConfig}.At(dpdkExtra), "Open vSwitch would load what it names, as root")
 	}
 	for _, one := range desired.Interfaces() {
-		path := interfacePath(one)
+		path := pathOf(one)
 		if err := checkLibreswan(object(one.tree["libreswan"])); err != nil {
 			return fmt.Errorf("%s.libreswan.%w", path, err)
 		}
@@ -45,10 +45,10 @@ func CheckCommands(committed, desired State, allowed bool) error {
 			continue
 		}
 		if !allowed {
-			return refused(path+"."+dispatchKey, "the node would run it as root")
+			return refused(path.At(dispatchKey), "the node would run it as root")
 		}
 		if err := checkScripts(one); err != nil {
-			return fmt.Errorf("%s.%s: %w", path, dispatchKey, err)
+			return fmt.Errorf("%s: %w", path.At(dispatchKey), err)
 		}
 	}
 	return nil

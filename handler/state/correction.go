@@ -107,6 +107,9 @@ func leaveOut(tree map[string]any, d Difference) {
 		}
 		at = object(list(tree["interfaces"])[i])
 	}
+	if d.Path.Entry != "" {
+		return
+	}
 	keys := strings.Split(d.Path.Leaf, ".")
 	for _, key := range keys[:len(keys)-1] {
 		at = object(at[key])

@@ -38,7 +38,7 @@ func Diff(before, after State) []Difference {
 		if want == wholeInterface || got == wholeInterface {
 			gone[path] = true
 		}
-		found = append(found, Difference{Path: path, Want: maskedText(path.Leaf, want), Got: maskedText(path.Leaf, got)})
+		found = append(found, Difference{Path: path, Want: maskedText(path.Rest(), want), Got: maskedText(path.Rest(), got)})
 	}
 	return found
 }
@@ -50,7 +50,7 @@ func DiffAfterBoot(before, after State) []Difference {
 	drawn := map[Path]bool{}
 	for _, one := range after.Interfaces() {
 		controller, _ := one.Controller()
-		drawn[pathOf(one).below("mac-address")] = controller != "" || text(one.tree["permanent-mac-address"]) == ""
+		drawn[pathOf(one).At("mac-address")] = controller != "" || text(one.tree["permanent-mac-address"]) == ""
 	}
 	was, is := leaves(inOrder(before)), leaves(inOrder(after))
 	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool { return drawn[d.Path] || anotherCame(d.Path, was, is) })
@@ -74,7 +74,7 @@ func leaves(s State) map[Path]string {
 		found[path] = wholeInterface
 		for key, value := range one.tree {
 			if key != "name" {
-				found.add(path.below(key), value)
+				found.add(path.At(key), value)
 			}
 		}
 	}
@@ -99,15 +99,15 @@ func routeLeaves(found collected, s State) {
 		case automaticMetric(interfaces[route.NextHopInterface], route):
 			about := route.Metric / metricSpan * metricSpan
 			route.HasMetric = false
-			found[routeLeaf(route, fmt.Sprintf("config[%s metric about %d]", route, about))] = route.String()
+			found[routeLeaf(route, "config", fmt.Sprintf("%s metric about %d", route, about))] = route.String()
 		default:
-			found[routeLeaf(route, "config["+route.String()+"]")] = route.String() + route.details()
+			found[routeLeaf(route, "config", route.String())] = route.String() + route.details()
 		}
 	}
 	for _, route := range s.RunningRoutes() {
 		if !ignored[route.NextHopInterface] {
 			route.HasMetric = false
-			found[routeLeaf(route, "running["+route.String()+"]")] = route.String()
+			found[routeLeaf(route, "running", route.String())] = route.String()
 		}
 	}
 }
@@ -129,8 +129,8 @@ func automaticMetric(one Interface, route Route) bool {
 	return route.HasMetric && route.Metric >= metricSpan && (!said || fixed < 0)
 }
 
-func routeLeaf(route Route, leaf string) Path {
-	return Path{Section: "routes", Interface: route.NextHopInterface, Leaf: leaf}
+func routeLeaf(route Route, leaf, entry string) Path {
+	return Path{Section: "routes", Interface: route.NextHopInterface, Leaf: leaf, Entry: entry}
 }
 
 // collected are leaves by their paths.
@@ -142,13 +142,13 @@ func (c collected) add(path Path, value any) {
 	case map[string]any:
 		for key, item := range value {
 			if key != "neighbors" { // They announce themselves again in their own time.
-				c.add(path.below(joinPath(path.Leaf, key)), item)
+				c.add(path.At(key), item)
 			}
 		}
 	case []any:
 		for _, item := range value {
 			if naturalKey(object(item)) != "" {
-				c.add(path.below(path.Leaf+"["+itemKey(item)+"]"), item)
+				c.add(path.entry(itemKey(item)), item)
 				continue
 			}
 			c.addItem(path, item)

@@ -23,5 +23,5 @@ func (d Difference) String() string {
 // NotUp is an interface that is to be up, and of which somebody who knows says that it is
 // something else.
 func NotUp(want Interface, got string) Difference {
-	return Difference{Path: pathOf(want).below("state"), Want: "up", Got: got}
+	return Difference{Path: pathOf(want).At("state"), Want: "up", Got: got}
 }

@@ -34,9 +34,7 @@ type comparison struct {
 	// controllers are the interfaces that list a name among their ports.
 	controllers map[string][]string
 	all         []Interface
-	// at is the place that is compared; what is added is below it.
-	at    Path
-	found []Difference
+	found       []Difference
 }
 
 func newComparison(current State) *comparison {
@@ -64,8 +62,9 @@ func newComparison(current State) *comparison {
 	return c
 }
 
-func (c *comparison) add(leaf, want, got string) {
-	c.found = append(c.found, Difference{Path: c.at.below(leaf), Want: maskedText(leaf, want), Got: maskedText(leaf, got)})
+func (c *comparison) add(path Path, want, got string) {
+	leaf := path.Rest()
+	c.found = append(c.found, Difference{Path: path, Want: maskedText(leaf, want), Got: maskedText(leaf, got)})
 }
 
 // kernelName is the current name of what a document calls name.
@@ -124,9 +123,10 @@ func (c *comparison) byHardware(want Interface, keys ...string) (Interface, bool
 
 // isUserspace tells the types that live beside the kernel's names: an OVS
 // bridge and its internal interface may share a name.
-func isUserspace(kind string) bool { return slices.Contains(userspaceTypes(), kind) }
+func isUserspace(kind string) bool { return slices.Contains(UserspaceTypes(), kind) }
 
-func userspaceTypes() []string { return []string{"ovs-bridge", "ipsec"} }
+// UserspaceTypes are the types whose interfaces may share a name with one of another type.
+func UserspaceTypes() []string { return []string{"ovs-bridge", "ipsec"} }
 
 // isVirtual tells the types that cease to exist when they are taken away.
 // nmstate takes a veth for an ethernet, so it is not one of them.
@@ -140,8 +140,7 @@ func isVirtual(kind string) bool {
 }
 
 func (c *comparison) inter(want Interface) {
-	const path = ""
-	c.at = pathOf(want)
+	path := pathOf(want)
 	got, there := c.find(want)
 	switch strings.ToLower(want.State) {
 	case "ignore", "unknown":
@@ -155,7 +154,7 @@ func (c *comparison) inter(want Interface) {
 		// nmstate removes a virtual interface that is to be down; what a
 		// physical one then looks like depends on its driver, but its addresses go.
 		if there && got.State == "up" && (isVirtual(got.Type) || keepsAddresses(got)) {
-			c.add(path+".state", "down", "up")
+			c.add(path.At("state"), "down", "up")
 		}
 		return
 	}
@@ -165,7 +164,7 @@ func (c *comparison) inter(want Interface) {
 	}
 	c.kind(path, want, got)
 	if got.State != "" && got.State != "up" && got.State != "unknown" && got.State != want.State {
-		c.add(path+".state", "up", got.State)
+		c.add(path.At("state"), "up", got.State)
 	}
 	c.controller(path, want, got)
 	c.family(path, IPv4, want, got)
@@ -175,21 +174,21 @@ func (c *comparison) inter(want Interface) {
 	c.sections(path, want, got)
 }
 
-func (c *comparison) kind(path string, want, got Interface) {
+func (c *comparison) kind(path Path, want, got Interface) {
 	switch {
 	case want.Type == "" || want.Type == "unknown" || got.Type == "" || want.Type == got.Type:
 	case isEthernet(want.Type) && isEthernet(got.Type):
 	case got.Type == "tun" || got.Type == "unknown":
 		// OVS with a user space datapath shows its interfaces as tun.
 	default:
-		c.add(path+".type", want.Type, got.Type)
+		c.add(path.At("type"), want.Type, got.Type)
 	}
 }
 
 // isEthernet: nmstate takes a veth for an ethernet, whichever way it is asked.
 func isEthernet(kind string) bool { return kind == "ethernet" || kind == "veth" }
 
-func (c *comparison) controller(path string, want, got Interface) {
+func (c *comparison) controller(path Path, want, got Interface) {
 	wanted, said := want.Controller()
 	if !said {
 		return
@@ -197,7 +196,7 @@ func (c *comparison) controller(path string, want, got Interface) {
 	actual := c.controllers[got.Name]
 	if wanted == "" {
 		if len(actual) > 0 {
-			c.add(path+".controller", "", strings.Join(actual, ", "))
+			c.add(path.At("controller"), "", strings.Join(actual, ", "))
 		}
 		return
 	}
@@ -207,10 +206,10 @@ func (c *comparison) controller(path string, want, got Interface) {
 			return
 		}
 	}
-	c.add(path+".controller", wanted, strings.Join(actual, ", "))
+	c.add(path.At("controller"), wanted, strings.Join(actual, ", "))
 }
 
-func (c *comparison) altNames(path string, want, got Interface) {
+func (c *comparison) altNames(path Path, want, got Interface) {
 	have := map[string]bool{}
 	for _, one := range objects(got.tree["alt-names"]) {
 		have[text(one["name"])] = text(one["state"]) != "absent"
@@ -219,9 +218,9 @@ func (c *comparison) altNames(path string, want, got Interface) {
 		name, wanted := text(one["name"]), text(one["state"]) != "absent"
 		switch {
 		case wanted && !have[name]:
-			c.add(path+".alt-names", name, "")
+			c.add(path.At("alt-names"), name, "")
 		case !wanted && have[name]:
-			c.add(path+".alt-names", "", name)
+			c.add(path.At("alt-names"), "", name)
 		}
 	}
 }

@@ -7,16 +7,16 @@ import (
 )
 
 // family compares the IP configuration of one family.
-func (c *comparison) family(path string, family Family, want, got Interface) {
+func (c *comparison) family(path Path, family Family, want, got Interface) {
 	wanted, said := want.tree[string(family)]
 	if !said || object(wanted) == nil {
 		return
 	}
-	path += "." + string(family)
+	path = path.At(string(family))
 	enabled, says := want.Enabled(family)
 	if says && !enabled {
 		if is, _ := got.Enabled(family); is {
-			c.add(path+".enabled", "false", "true")
+			c.add(path.At("enabled"), "false", "true")
 		}
 		return
 	}
@@ -25,7 +25,7 @@ func (c *comparison) family(path string, family Family, want, got Interface) {
 		on, says := truth(wantedTree[key])
 		is, _ := truth(gotTree[key])
 		if says && on != is {
-			c.add(path+"."+key, wordOf(on), wordOf(is))
+			c.add(path.At(key), wordOf(on), wordOf(is))
 		}
 	}
 	if want.Dynamic(family) {
@@ -35,14 +35,14 @@ func (c *comparison) family(path string, family Family, want, got Interface) {
 	c.addresses(path, family, want, got)
 	if forwarding, says := truth(wantedTree["forwarding"]); says && gotTree["forwarding"] != nil {
 		if is, _ := truth(gotTree["forwarding"]); is != forwarding {
-			c.add(path+".forwarding", wordOf(forwarding), wordOf(is))
+			c.add(path.At("forwarding"), wordOf(forwarding), wordOf(is))
 		}
 	}
 }
 
 // automatic compares what is taken from DHCP and router advertisements. The
 // addresses themselves are the server's affair.
-func (c *comparison) automatic(path string, want, got map[string]any) {
+func (c *comparison) automatic(path Path, want, got map[string]any) {
 	for _, key := range []string{
 		"auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id", "auto-route-metric", "dhcp-send-hostname", "dhcp-custom-hostname",
 	} {
@@ -54,11 +54,11 @@ func (c *comparison) automatic(path string, want, got map[string]any) {
 		if want[key] == nil || got[key] == nil || Same(want[key], got[key]) {
 			continue
 		}
-		c.add(path+"."+key, shown(want[key]), shown(got[key]))
+		c.add(path.At(key), shown(want[key]), shown(got[key]))
 	}
 }
 
-func (c *comparison) addresses(path string, family Family, want, got Interface) {
+func (c *comparison) addresses(path Path, family Family, want, got Interface) {
 	have := got.Addresses(family)
 	var wanted []string
 	for _, entry := range objects(object(want.tree[string(family)])["address"]) {
@@ -69,7 +69,7 @@ func (c *comparison) addresses(path string, family Family, want, got Interface) 
 		}
 		wanted = append(wanted, address)
 		if !slices.Contains(have, address) {
-			c.add(path+".address", address, "")
+			c.add(path.At("address"), address, "")
 		}
 	}
 	extra, says := truth(object(want.tree[string(family)])["allow-extra-address"])
@@ -79,7 +79,7 @@ func (c *comparison) addresses(path string, family Family, want, got Interface) 
 	for _, entry := range objects(object(got.tree[string(family)])["address"]) {
 		address := normalAddress(entry)
 		if !isLeased(entry) && !isLinkLocal(address) && !slices.Contains(wanted, address) {
-			c.add(path+".address", "", address)
+			c.add(path.At("address"), "", address)
 		}
 	}
 }

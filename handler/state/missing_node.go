@@ -17,8 +17,7 @@ func (c *comparison) resolver(key string, want map[string]any, configured, runni
 	if !said || value == nil {
 		return
 	}
-	c.at = Path{Section: "dns-resolver"}
-	path := "config." + key
+	path := Path{Section: "dns-resolver", Leaf: "config"}.At(key)
 	var have []string
 	for _, one := range slices.Concat(configured, running) {
 		have = append(have, normalIP(one))
@@ -37,8 +36,7 @@ func (c *comparison) resolver(key string, want map[string]any, configured, runni
 
 func (c *comparison) hostname(want, got map[string]any) {
 	for _, key := range []string{"config", "running"} {
-		c.at = Path{Section: "hostname"}
-		c.value(key, key, want[key], got[key])
+		c.value(Path{Section: "hostname"}.At(key), key, want[key], got[key])
 	}
 }
 
@@ -48,8 +46,7 @@ func (c *comparison) openVSwitch(want, got map[string]any) {
 		have := object(got[section])
 		wanted := object(want[section])
 		for _, key := range sortedKeys(wanted) {
-			c.at = Path{Section: "ovs-db"}
-			path := section + "." + key
+			path := Path{Section: "ovs-db", Leaf: section}.At(key)
 			switch {
 			case have[key] != nil && isReference(wanted[key]): // Its value is not known here.
 			case wanted[key] == nil && have[key] != nil:
@@ -70,8 +67,7 @@ func (c *comparison) ovn(want, got map[string]any) {
 	}
 	for _, mapping := range objects(want["bridge-mappings"]) {
 		network, bridge := text(mapping["localnet"]), text(mapping["bridge"])
-		c.at = Path{Section: "ovn"}
-		path := "bridge-mappings[" + network + "]"
+		path := Path{Section: "ovn", Leaf: "bridge-mappings"}.entry(network)
 		actual, there := have[network]
 		switch {
 		case text(mapping["state"]) == "absent":

@@ -7,12 +7,12 @@ import (
 
 // ports compares the ports of every kind of controller, and what is said about
 // each port.
-func (c *comparison) ports(path string, want, got Interface) {
+func (c *comparison) ports(path Path, want, got Interface) {
 	if want.SaysPorts() {
 		have := got.Ports()
 		var wanted []string
 		for _, port := range want.Ports() {
-			at := path + want.placeOfPort(port)
+			at := want.placeOfPort(path, port)
 			port = c.kernelName(port)
 			wanted = append(wanted, port)
 			if !slices.Contains(have, port) {
@@ -21,27 +21,27 @@ func (c *comparison) ports(path string, want, got Interface) {
 		}
 		for _, port := range have {
 			if !slices.Contains(wanted, port) && c.ownsPorts(want, port) {
-				c.add(path+".port", "", port)
+				c.add(path.At("port"), "", port)
 			}
 		}
 	}
-	c.bond(path+".link-aggregation", bondOf(want.tree), bondOf(got.tree))
-	c.bridge(path+".bridge", object(want.tree["bridge"]), object(got.tree["bridge"]))
+	c.bond(path.At("link-aggregation"), bondOf(want.tree), bondOf(got.tree))
+	c.bridge(path.At("bridge"), object(want.tree["bridge"]), object(got.tree["bridge"]))
 }
 
 // placeOfPort is where the document lists a port: one of a bond of an OVS bridge
 // is listed by the bond, and everything else by the interface.
-func (i Interface) placeOfPort(name string) string {
+func (i Interface) placeOfPort(path Path, name string) Path {
 	for _, key := range []string{"port", "ports"} {
 		for _, port := range objects(object(i.tree["bridge"])[key]) {
 			for _, item := range bondPorts(bondOf(port)) {
 				if portName(item) == name {
-					return ".bridge.port[" + text(port["name"]) + "].link-aggregation.port"
+					return path.At("bridge.port").entry(text(port["name"])).At("link-aggregation.port")
 				}
 			}
 		}
 	}
-	return ".port"
+	return path.At("port")
 }
 
 // ownsPorts tells whether a port that nobody asked for is a difference.
@@ -76,9 +76,9 @@ func bondKey(tree map[string]any) string {
 	return "bond"
 }
 
-func (c *comparison) bond(path string, want, got map[string]any) {
+func (c *comparison) bond(path Path, want, got map[string]any) {
 	if mode := text(want["mode"]); mode != "" && normalBondMode(mode) != normalBondMode(text(got["mode"])) {
-		c.add(path+".mode", mode, text(got["mode"]))
+		c.add(path.At("mode"), mode, text(got["mode"]))
 	}
 	// nmstate does not verify bond options: the kernel rounds some of them.
 	for _, key := range sortedKeys(want) {
@@ -86,7 +86,7 @@ func (c *comparison) bond(path string, want, got map[string]any) {
 		case "mode", "options", "port", "ports", "slaves":
 			continue
 		}
-		c.value(path+"."+key, key, want[key], got[key])
+		c.value(path.At(key), key, want[key], got[key])
 	}
 }
 
@@ -102,7 +102,7 @@ func normalBondMode(mode string) string {
 	return mode
 }
 
-func (c *comparison) bridge(path string, want, got map[string]any) {
+func (c *comparison) bridge(path Path, want, got map[string]any) {
 	if want == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func (c *comparison) bridge(path string, want, got map[string]any) {
 		if key == "stp" || key == "rstp" {
 			value, gotOptions[key] = asSwitch(value), asSwitch(gotOptions[key])
 		}
-		c.option(path+".options."+key, key, value, gotOptions[key])
+		c.option(path.At("options").At(key), key, value, gotOptions[key])
 	}
 	have := map[string]map[string]any{}
 	for _, port := range objects(firstOf(got, "port", "ports")) {
@@ -123,46 +123,46 @@ func (c *comparison) bridge(path string, want, got map[string]any) {
 		if !ok {
 			continue // Reported as a missing port, or it is a bond's name.
 		}
-		c.bridgePort(path+".port["+name+"]", port, there)
+		c.bridgePort(path.At("port").entry(name), port, there)
 	}
 }
 
-func (c *comparison) bridgePort(path string, want, got map[string]any) {
+func (c *comparison) bridgePort(path Path, want, got map[string]any) {
 	c.bondPort(path, want, got)
 	for _, key := range sortedKeys(want) {
 		switch key {
 		case "name", "link-aggregation", "bond":
 		case "vlan":
-			c.portVLAN(path+".vlan", object(want["vlan"]), object(got["vlan"]))
+			c.portVLAN(path.At("vlan"), object(want["vlan"]), object(got["vlan"]))
 		default:
-			c.value(path+"."+key, key, want[key], got[key])
+			c.value(path.At(key), key, want[key], got[key])
 		}
 	}
 }
 
 // bondPort compares the bond that an OVS bridge's port is made of.
-func (c *comparison) bondPort(path string, want, got map[string]any) {
+func (c *comparison) bondPort(path Path, want, got map[string]any) {
 	if bond := bondOf(want); bond != nil {
-		c.bond(path+".link-aggregation", bond, bondOf(got))
+		c.bond(path.At("link-aggregation"), bond, bondOf(got))
 	}
 }
 
-func (c *comparison) portVLAN(path string, want, got map[string]any) {
+func (c *comparison) portVLAN(path Path, want, got map[string]any) {
 	for _, key := range sortedKeys(want) {
 		if key != "trunk-tags" {
-			c.value(path+"."+key, key, want[key], got[key])
+			c.value(path.At(key), key, want[key], got[key])
 			continue
 		}
 		wanted, have := trunks(want[key]), trunks(got[key])
 		if !slices.Equal(wanted, have) {
-			c.add(path+".trunk-tags", strings.Join(wanted, ", "), strings.Join(have, ", "))
+			c.add(path.At("trunk-tags"), strings.Join(wanted, ", "), strings.Join(have, ", "))
 		}
 	}
 }
 
 // option compares a bridge option. The kernel counts intervals in ticks, so
 // what it reports may be one off.
-func (c *comparison) option(path, key string, want, got any) {
+func (c *comparison) option(path Path, key string, want, got any) {
 	if strings.HasSuffix(key, "-interval") {
 		wanted, ok := integer(want)
 		have, reported := integer(got)

@@ -39,8 +39,7 @@ func (c *comparison) routes(desired, current State) {
 
 // route adds one that differs.
 func (c *comparison) route(r Route, want, got string) {
-	c.at = Path{Section: "routes", Interface: r.NextHopInterface}
-	c.add("config", want, got)
+	c.add(Path{Section: "routes", Interface: r.NextHopInterface, Leaf: "config"}, want, got)
 }
 
 // absentRoute finds a route that should be gone. A route that desired wants
@@ -129,16 +128,15 @@ func (r Route) selects(got Route) bool {
 }
 
 func (c *comparison) rules(wanted, current []RouteRule) {
+	path := Path{Section: "route-rules", Leaf: "config"}
 	have := slices.DeleteFunc(current, func(r RouteRule) bool { return r.Absent })
 	for _, want := range wanted {
 		there := slices.IndexFunc(have, want.selects)
 		switch {
 		case !want.Absent && there < 0:
-			c.at = Path{Section: "route-rules"}
-			c.add("config", want.String(), "")
+			c.add(path, want.String(), "")
 		case want.Absent && there >= 0 && !slices.ContainsFunc(wanted, func(r RouteRule) bool { return !r.Absent && want.selects(r) }):
-			c.at = Path{Section: "route-rules"}
-			c.add("config", "", have[there].String())
+			c.add(path, "", have[there].String())
 		}
 	}
 }

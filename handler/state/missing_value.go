@@ -5,44 +5,44 @@ const hiddenSecret = "<_password_hid_by_nmstate>"
 
 // sections compares what an interface says apart from addresses and ports,
 // which have rules of their own.
-func (c *comparison) sections(path string, want, got Interface) {
+func (c *comparison) sections(path Path, want, got Interface) {
 	for _, key := range sortedKeys(want.tree) {
 		switch key {
 		case "name", "type", "state", "controller", "master", "ipv4", "ipv6", "alt-names", "bridge", "link-aggregation", "bond":
 		case "vrf":
-			c.value(path+".vrf.route-table-id", "route-table-id", object(want.tree["vrf"])["route-table-id"], object(got.tree["vrf"])["route-table-id"])
+			c.value(path.At("vrf.route-table-id"), "route-table-id", object(want.tree["vrf"])["route-table-id"], object(got.tree["vrf"])["route-table-id"])
 		case dispatchKey:
-			c.scripts(path+"."+key, object(want.tree[key]), object(got.tree[key]))
+			c.scripts(path.At(key), object(want.tree[key]), object(got.tree[key]))
 		case "ethernet":
-			c.ethernet(path+".ethernet", object(want.tree[key]), object(got.tree[key]))
+			c.ethernet(path.At("ethernet"), object(want.tree[key]), object(got.tree[key]))
 		case "mtu", "mac-address":
 			if isUserspace(want.Type) && got.tree[key] == nil {
 				continue
 			}
-			c.value(path+"."+key, key, want.tree[key], got.tree[key])
+			c.value(path.At(key), key, want.tree[key], got.tree[key])
 		default:
-			c.value(path+"."+key, key, want.tree[key], got.tree[key])
+			c.value(path.At(key), key, want.tree[key], got.tree[key])
 		}
 	}
 }
 
 // scripts that are not there are what an empty text asks for.
-func (c *comparison) scripts(path string, want, got map[string]any) {
+func (c *comparison) scripts(path Path, want, got map[string]any) {
 	for _, when := range Dispatches() {
 		wanted, said := want[string(when)]
 		if said && text(wanted) != text(got[string(when)]) {
-			c.add(path+"."+string(when), text(wanted), text(got[string(when)]))
+			c.add(path.At(string(when)), text(wanted), text(got[string(when)]))
 		}
 	}
 }
 
-func (c *comparison) ethernet(path string, want, got map[string]any) {
+func (c *comparison) ethernet(path Path, want, got map[string]any) {
 	negotiated, _ := truth(want["auto-negotiation"])
 	for _, key := range sortedKeys(want) {
 		if negotiated && (key == "speed" || key == "duplex") {
 			continue
 		}
-		c.value(path+"."+key, key, want[key], got[key])
+		c.value(path.At(key), key, want[key], got[key])
 	}
 }
 
@@ -79,7 +79,7 @@ func namesInterface(key string) bool {
 }
 
 // value compares what desired says under a key with what current reports.
-func (c *comparison) value(path, key string, want, got any) {
+func (c *comparison) value(path Path, key string, want, got any) {
 	if want == nil || isWriteOnly(key) {
 		return
 	}
@@ -97,17 +97,17 @@ func (c *comparison) value(path, key string, want, got any) {
 	}
 }
 
-func (c *comparison) tree(path string, want, got map[string]any) {
+func (c *comparison) tree(path Path, want, got map[string]any) {
 	for _, key := range sortedKeys(want) {
 		have := got[key]
 		if key == "accept-all-mac" || key == "promiscuous" {
 			have = firstOf(got, "promiscuous", "accept-all-mac")
 		}
-		c.value(path+"."+key, key, want[key], have)
+		c.value(path.At(key), key, want[key], have)
 	}
 }
 
-func (c *comparison) scalar(path, key string, want, got any) {
+func (c *comparison) scalar(path Path, key string, want, got any) {
 	switch {
 	case got == nil:
 		if isEssential(key) && shown(want) != "" {
@@ -120,7 +120,7 @@ func (c *comparison) scalar(path, key string, want, got any) {
 }
 
 // list compares lists as sets: of scalars by value, of objects by their key.
-func (c *comparison) list(path string, want []any, got any) {
+func (c *comparison) list(path Path, want []any, got any) {
 	have, reported := got.([]any)
 	if !reported {
 		return
@@ -133,7 +133,7 @@ func (c *comparison) list(path string, want []any, got any) {
 			}
 			continue
 		}
-		at := path + "[" + itemKey(tree) + "]"
+		at := path.entry(itemKey(tree))
 		key := naturalKey(tree)
 		there := itemNamed(have, key, text(tree[key]))
 		if there == nil {

@@ -39,7 +39,7 @@ func (o Originals) IsEmpty() bool { return len(o.tree) == 0 }
 //
 // Of what the paths kept name nothing is remembered: a policy that had set it
 // too, with onDelete: Retain, has left, so it stays whoever leaves after it.
-func (o Originals) Remember(from, committed, before State, kept []string) Originals {
+func (o Originals) Remember(from, committed, before State, kept []Path) Originals {
 	said := implied(committed)
 	c := newComparison(before)
 	tree := map[string]any{}
@@ -215,7 +215,7 @@ func (o Originals) routes(from State, said implication, before State) map[string
 	had := o.originalRoutes(from, before)
 	older := map[string]bool{}
 	for _, route := range from.Routes() {
-		older[routePath(route)] = true
+		older[routePath(route).String()] = true
 	}
 	keep := func(key string, matches func(Route) bool) {
 		if have, owned := known[key]; owned || older[key] {
@@ -234,9 +234,9 @@ func (o Originals) routes(from State, said implication, before State) map[string
 	}
 	for _, route := range said.state.Routes() {
 		if route.Absent {
-			keep(routePath(route), route.selects)
+			keep(routePath(route).String(), route.selects)
 		} else {
-			keep(routePath(route), route.is)
+			keep(routePath(route).String(), route.is)
 		}
 	}
 	for family, off := range said.families() {
@@ -256,7 +256,7 @@ func (o Originals) originalRoutes(from, before State) []Route {
 	known := object(o.tree["routes"])
 	routes := slices.DeleteFunc(before.Routes(), func(got Route) bool {
 		return slices.ContainsFunc(from.Routes(), func(r Route) bool {
-			were, owned := known[routePath(r)]
+			were, owned := known[routePath(r).String()]
 			return !r.Absent && owned && len(list(were)) == 0 && r.is(got)
 		})
 	})
@@ -273,11 +273,11 @@ func (o Originals) originalRoutes(from, before State) []Route {
 func (o Originals) rules(from, committed, before State) map[string]any {
 	older := map[string]bool{}
 	for _, rule := range from.RouteRules() {
-		older[rulePath(rule)] = true
+		older[rulePath(rule).String()] = true
 	}
 	known, found := object(o.tree["route-rules"]), map[string]any{}
 	for _, rule := range committed.RouteRules() {
-		key := rulePath(rule)
+		key := rulePath(rule).String()
 		if have, owned := known[key]; owned {
 			found[key] = have
 			continue

@@ -1,10 +1,5 @@
 package state
 
-import (
-	"slices"
-	"strings"
-)
-
 // Paths are the leaves of a document, in its order of sections and in the
 // spelling of Difference.Path: "interfaces[eth1].mtu". The entry of a list is a
 // leaf of its own, named by its natural key, or as a person would write it:
@@ -17,8 +12,8 @@ import (
 //
 // Several entries of one key are one leaf. An interface's name is no leaf; one
 // that says nothing else is the leaf "interfaces[eth1]".
-func Paths(s State) []string {
-	var paths []string
+func Paths(s State) []Path {
+	var paths []Path
 	for _, leaf := range walked(s) {
 		paths = append(paths, leaf.path)
 	}
@@ -27,24 +22,27 @@ func Paths(s State) []string {
 
 // Leaf is a leaf of a document and its value; secrets are masked, and the entry of a list
 // has no value but its path.
-type Leaf struct{ Path, Value string }
+type Leaf struct {
+	Path  Path
+	Value string
+}
 
 // LeavesOf are those of Paths.
 func LeavesOf(s State) []Leaf {
 	var leaves []Leaf
 	for _, leaf := range walked(s) {
-		leaves = append(leaves, Leaf{leaf.path, maskedText(leaf.path, normalText(text(leaf.value)))})
+		leaves = append(leaves, Leaf{leaf.path, maskedText(leaf.path.Rest(), normalText(text(leaf.value)))})
 	}
 	return leaves
 }
 
 func walked(s State) []walkedLeaf {
-	w := pathWalk{seen: map[string]bool{}}
+	w := pathWalk{seen: map[Path]bool{}}
 	for _, one := range s.Interfaces() {
-		path, before := interfacePath(one), len(w.leaves)
+		path, before := pathOf(one), len(w.leaves)
 		for _, key := range sortedKeys(one.tree) {
 			if key != "name" {
-				w.value(path+"."+key, one.tree[key])
+				w.value(path.At(key), one.tree[key])
 			}
 		}
 		if len(w.leaves) == before {
@@ -61,55 +59,60 @@ func walked(s State) []walkedLeaf {
 		switch key {
 		case "interfaces", "routes", "route-rules":
 		default:
-			w.value(key, s.tree[key])
+			w.value(Path{Section: key}, s.tree[key])
 		}
 	}
 	return w.leaves
 }
 
-func routePath(r Route) string {
-	if r.Absent {
-		return "routes.config[absent " + r.String() + "]"
-	}
-	return "routes.config[" + r.String() + "]"
+// absentEntry begins the key of a route or rule that is not to be there.
+const absentEntry = "absent "
+
+// IsAbsent tells of the path of a route or rule that is not to be there.
+func (p Path) IsAbsent() bool {
+	return len(p.Entry) > len(absentEntry) && p.Entry[:len(absentEntry)] == absentEntry
 }
 
-func rulePath(r RouteRule) string {
-	if r.Absent {
-		return "route-rules.config[absent " + r.String() + "]"
+func routePath(r Route) Path { return configPath("routes", r.String(), r.Absent) }
+
+func rulePath(r RouteRule) Path { return configPath("route-rules", r.String(), r.Absent) }
+
+func configPath(section, entry string, absent bool) Path {
+	if absent {
+		entry = absentEntry + entry
 	}
-	return "route-rules.config[" + r.String() + "]"
+	return Path{Section: section, Leaf: "config", Entry: entry}
 }
 
 type walkedLeaf struct {
-	path  string
+	path  Path
 	value any
 }
 
 type pathWalk struct {
 	leaves []walkedLeaf
-	seen   map[string]bool
+	seen   map[Path]bool
 }
 
-func (w *pathWalk) add(path string, value any) {
+func (w *pathWalk) add(path Path, value any) {
 	if !w.seen[path] {
 		w.seen[path] = true
 		w.leaves = append(w.leaves, walkedLeaf{path, value})
 	}
 }
 
-func (w *pathWalk) value(path string, value any) {
+func (w *pathWalk) value(path Path, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(value) {
-			w.value(path+"."+key, value[key])
+			w.value(path.At(key), value[key])
 		}
 		if len(value) == 0 {
 			w.add(path, nil)
 		}
 	case []any:
 		for _, item := range value {
-			w.add(path+"["+itemKey(item)+"]", nil)
+			w.add(path.entry(itemKey(item)), nil)
 		}
 		if len(value) == 0 {
 			w.add(path, nil)
@@ -119,26 +122,14 @@ func (w *pathWalk) value(path string, value any) {
 	}
 }
 
-// Covers tells whether a path stands for another one: it is the same, or the
-// other one is below it.
-func Covers(path, other string) bool {
-	rest, below := strings.CutPrefix(other, path)
-	return below && (rest == "" || rest[0] == '.' || rest[0] == '[' || path == "")
-}
-
-// canonicalPath replaces nmstate's second spellings in a path.
-func canonicalPath(path string) string {
-	path = strings.NewReplacer(".bond.", ".link-aggregation.", ".master", ".controller").Replace(path)
-	return strings.NewReplacer(".slaves[", ".port[", ".ports[", ".port[").Replace(path) // The dot is of both.
-}
-
 // Owns tells whether somebody who owns the paths owns what differs. A
 // difference may be coarser than a path ("ipv4.address") or spell a port's
 // place shorter ("interfaces[br1].port").
-func Owns(paths []string, d Difference) bool {
+func Owns(paths []Path, d Difference) bool {
+	paths = canonicalPaths(paths)
 	for _, name := range d.names() {
 		for _, path := range paths {
-			if Covers(canonicalPath(path), name) {
+			if path.Covers(name) {
 				return true
 			}
 		}
@@ -150,7 +141,7 @@ func Owns(paths []string, d Difference) bool {
 	// interface that is missing of whoever says anything about it.
 	for _, path := range paths {
 		for _, base := range d.places() {
-			if Covers(base, canonicalPath(path)) {
+			if base.Covers(path) {
 				return true
 			}
 		}
@@ -159,11 +150,11 @@ func Owns(paths []string, d Difference) bool {
 }
 
 // places are the paths that the difference's own may stand for.
-func (d Difference) places() []string {
-	places := []string{d.Path.String()}
+func (d Difference) places() []Path {
+	places := []Path{d.Path}
 	if d.Path.Leaf == "port" {
 		for _, place := range portPlaces() {
-			places = append(places, d.Path.below(place).String())
+			places = append(places, d.Path.Subject().At(place))
 		}
 	}
 	return places
@@ -175,12 +166,12 @@ func portPlaces() []string {
 }
 
 // names are the paths that may stand for the difference's leaf.
-func (d Difference) names() []string {
+func (d Difference) names() []Path {
 	bases := d.places()
-	names := slices.Clone(bases)
-	for _, value := range []string{d.Want, "absent " + d.Got} {
+	names := bases[:len(bases):len(bases)]
+	for _, value := range []string{d.Want, absentEntry + d.Got} {
 		for _, base := range bases {
-			names = append(names, base+"["+value+"]")
+			names = append(names, base.entry(value))
 		}
 	}
 	return names

@@ -7,14 +7,14 @@ import (
 )
 
 func TestPaths(t *testing.T) {
-	got := Paths(parsed(t, `{
+	got := WrittenPaths(Paths(parsed(t, `{
 		"interfaces":[
 			{"name":"br1","type":"linux-bridge","ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]},
 			 "bridge":{"options":{"stp":{"enabled":false}},"port":[{"name":"eth1","vlan":{}}]}},
 			{"name":"eth1"}],
 		"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1","next-hop-address":"192.0.2.254"},
 			{"next-hop-interface":"eth2","state":"absent"}]},
-		"dns-resolver":{"config":{"server":["192.0.2.53"],"search":[]}}}`))
+		"dns-resolver":{"config":{"server":["192.0.2.53"],"search":[]}}}`)))
 	want := []string{
 		"interfaces[br1].bridge.options.stp.enabled", "interfaces[br1].bridge.port[eth1]",
 		"interfaces[br1].ipv4.address[192.0.2.1/24]", "interfaces[br1].ipv4.enabled", "interfaces[br1].type",
@@ -31,9 +31,9 @@ func TestLeavesHaveValuesAndNoSecrets(t *testing.T) {
 	got := LeavesOf(parsed(t, `{"interfaces":[{"name":"eth1","mtu":1400,"mac-address":"02-00-00-00-00-0A","accept-all-mac-addresses":false,
 		"802.1x":{"identity":"me","private-key-password":"secret"},"ipv4":{"address":[{"ip":"192.0.2.1","prefix-length":24}]}}]}`))
 	want := []Leaf{
-		{"interfaces[eth1].802.1x.identity", "me"}, {"interfaces[eth1].802.1x.private-key-password", maskedText("interfaces[eth1].802.1x.private-key-password", "secret")},
-		{"interfaces[eth1].accept-all-mac-addresses", "false"}, {"interfaces[eth1].ipv4.address[192.0.2.1/24]", ""},
-		{"interfaces[eth1].mac-address", "02:00:00:00:00:0a"}, {"interfaces[eth1].mtu", "1400"},
+		{ParsePath("interfaces[eth1].802.1x.identity"), "me"}, {ParsePath("interfaces[eth1].802.1x.private-key-password"), maskedText("interfaces[eth1].802.1x.private-key-password", "secret")},
+		{ParsePath("interfaces[eth1].accept-all-mac-addresses"), "false"}, {ParsePath("interfaces[eth1].ipv4.address[192.0.2.1/24]"), ""},
+		{ParsePath("interfaces[eth1].mac-address"), "02:00:00:00:00:0a"}, {ParsePath("interfaces[eth1].mtu"), "1400"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -62,7 +62,7 @@ func TestOwns(t *testing.T) {
 		"a route that should have gone is owned by whoever says so": {"routes.config[absent 198.51.100.0/24 dev eth1]", Difference{Path: ParsePath("routes.config"), Got: "198.51.100.0/24 dev eth1"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Owns([]string{c.path}, c.d); got != c.want {
+			if got := Owns(ParsePaths([]string{c.path}), c.d); got != c.want {
 				t.Fatalf("owned: %v, want %v", got, c.want)
 			}
 		})
@@ -100,6 +100,9 @@ func TestWhatDiffersHasAnOwner(t *testing.T) {
 			} {
 				for _, d := range Missing(want, parsed(t, current)) {
 					count++
+					if !Owns(ParsePaths(WrittenPaths(Paths(want))), d) {
+						t.Errorf("%s has no owner among what is read of %q", d, Paths(want))
+					}
 					if !Owns(Paths(want), d) {
 						t.Errorf("%s has no owner among %q", d, Paths(want))
 					}
@@ -115,7 +118,7 @@ func TestWhatDiffersHasAnOwner(t *testing.T) {
 func TestAPathIsReadAsItIsWritten(t *testing.T) {
 	for written, want := range map[string]Path{
 		"interfaces[eth1.100].ipv4.address":              {Section: "interfaces", Interface: "eth1.100", Leaf: "ipv4.address"},
-		"interfaces[br1 ovs-bridge].bridge.port[a].vlan": {Section: "interfaces", Interface: "br1", Kind: "ovs-bridge", Leaf: "bridge.port[a].vlan"},
+		"interfaces[br1 ovs-bridge].bridge.port[a].vlan": {Section: "interfaces", Interface: "br1", Kind: "ovs-bridge", Leaf: "bridge.port", Entry: "a", Within: "vlan"},
 		"interfaces[br1 ovs-bridge]":                     {Section: "interfaces", Interface: "br1", Kind: "ovs-bridge"},
 		"interfaces[Wired connection]":                   {Section: "interfaces", Interface: "Wired connection"},
 		"routes.config":                                  {Section: "routes", Leaf: "config"},
@@ -124,6 +127,47 @@ func TestAPathIsReadAsItIsWritten(t *testing.T) {
 		got := ParsePath(written)
 		if got != want || got.String() != written {
 			t.Errorf("%s is %+v and is written %s", written, got, got)
+		}
+	}
+}
+
+func TestAPathCoversWhatIsBelowIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, other string
+		want        bool
+	}{
+		"itself":                                {"interfaces[eth1].mtu", "interfaces[eth1].mtu", true},
+		"a key of a section":                    {"dns-resolver", "dns-resolver.config.server", true},
+		"a key of an interface":                 {"interfaces[eth1]", "interfaces[eth1].ipv4.enabled", true},
+		"an entry of a list":                    {"interfaces[eth1].ipv4.address", "interfaces[eth1].ipv4.address[192.0.2.1/24]", true},
+		"what is in an entry":                   {"interfaces[br1].bridge.port[eth1]", "interfaces[br1].bridge.port[eth1].vlan.tag", true},
+		"no other entry":                        {"interfaces[br1].bridge.port[eth1]", "interfaces[br1].bridge.port[eth10]", false},
+		"no list of its entry":                  {"interfaces[br1].bridge.port[eth1]", "interfaces[br1].bridge.port", false},
+		"no key that begins alike":              {"interfaces[eth1].ipv4.auto", "interfaces[eth1].ipv4.auto-dns", false},
+		"no interface of a longer name":         {"interfaces[eth1]", "interfaces[eth1.100].mtu", false},
+		"no interface of its name and a kind":   {"interfaces[br1]", "interfaces[br1 ovs-bridge].bridge", false},
+		"no section that begins alike":          {"route", "route-rules.config", false},
+		"a key of a database that has brackets": {"ovs-db.external_ids.a[b]c", "ovs-db.external_ids.a[b]c", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := ParsePath(c.path).Covers(ParsePath(c.other)); got != c.want {
+				t.Errorf("%s covers %s: %t", c.path, c.other, got)
+			}
+		})
+	}
+}
+
+// TestAnOlderSpellingIsOfKeysOnly: the names of interfaces are nobody's second spelling.
+func TestAnOlderSpellingIsOfKeysOnly(t *testing.T) {
+	owns := parsed(t, `{"interfaces":[{"name":"eth1.master","mtu":1400}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth1.master"}]}}`)
+	written := ParsePaths(WrittenPaths(Paths(owns)))
+	missing := Missing(owns, parsed(t, `{"interfaces":[{"name":"eth1.master","mtu":1500}]}`))
+	if len(missing) != 2 {
+		t.Fatalf("%v differ", missing)
+	}
+	for _, d := range missing {
+		if !Owns(written, d) {
+			t.Errorf("%s has no owner among %v", d, written)
 		}
 	}
 }

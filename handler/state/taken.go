@@ -1,7 +1,5 @@
 package state
 
-import "strings"
-
 // takenOver tells of a leaf that was not there before and only says that
 // NetworkManager has a profile now for a NIC that it had just observed: after a
 // rollback it keeps such a NIC, with what a profile that says nothing means.
@@ -12,9 +10,8 @@ func takenOver(path Path, got string) bool {
 		return false
 	}
 	key := path.Leaf
-	family, rest, _ := strings.Cut(key, ".")
-	if family == string(IPv4) || family == string(IPv6) {
-		key = rest
+	if _, below, is := path.inFamily(); is {
+		key = below
 	}
 	switch key {
 	case "identifier":
@@ -28,7 +25,7 @@ func takenOver(path Path, got string) bool {
 	case "addr-gen-mode":
 		return true
 	}
-	_, is := linkLocalIn(key)
+	_, is := linkLocalIn(path)
 	return is
 }
 
@@ -36,28 +33,26 @@ func takenOver(path Path, got string) bool {
 // instead: the kernel makes it of the MAC address, which a boot draws anew for a link that
 // NetworkManager makes anew. One that somebody gives it by a protocol of his own is his.
 func anotherCame(path Path, before, after map[Path]string) bool {
-	key, is := strings.CutPrefix(path.Leaf, string(IPv6)+".")
-	if path.Section != "interfaces" || !is {
+	address, is := linkLocalIn(path)
+	if !is {
 		return false
 	}
-	address, is := linkLocalIn(key)
-	if !is || before[path.Subject().below(string(IPv6)+".address["+address+"].protocol")] != "" {
+	protocol := path
+	protocol.Within = "protocol"
+	if before[protocol] != "" {
 		return false
 	}
 	for other := range after {
-		key, is := strings.CutPrefix(other.Leaf, string(IPv6)+".")
-		if !is || other.Subject() != path.Subject() {
-			continue
-		}
-		if came, is := linkLocalIn(key); is && came != address {
+		came, is := linkLocalIn(other)
+		if is && came != address && other.Subject() == path.Subject() {
 			return true
 		}
 	}
 	return false
 }
 
-// linkLocalIn is the link-local address that a leaf below ipv6 belongs to.
-func linkLocalIn(key string) (string, bool) {
-	address, _, entry := strings.Cut(strings.TrimPrefix(key, "address["), "].")
-	return address, entry && address != key && isLinkLocal(address)
+// linkLocalIn is the link-local address that a leaf of an interface belongs to.
+func linkLocalIn(path Path) (string, bool) {
+	family, leaf, is := path.inFamily()
+	return path.Entry, is && family == IPv6 && leaf == "address" && path.Within != "" && isLinkLocal(path.Entry)
 }

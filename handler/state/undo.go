@@ -3,7 +3,6 @@ package state
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Undo is what has to be applied beside Delta(from, to) so that what only from
@@ -23,13 +22,10 @@ import (
 //
 // reverts are the paths (as Paths spells them) that may be reverted. What the
 // originals do not know is left alone.
-func Undo(from, to State, reverts []string, originals Originals, current State) State {
+func Undo(from, to State, reverts []Path, originals Originals, current State) State {
 	u := &undoing{
 		from: implied(from), to: implied(to), originals: originals.tree,
-		c: newComparison(current), current: current,
-	}
-	for _, path := range reverts {
-		u.reverts = append(u.reverts, canonicalPath(path))
+		c: newComparison(current), current: current, reverts: canonicalPaths(reverts),
 	}
 	tree := map[string]any{}
 	for _, one := range u.from.interfaces {
@@ -54,7 +50,7 @@ func Undo(from, to State, reverts []string, originals Originals, current State) 
 // undoing is one Undo in the making.
 type undoing struct {
 	from, to  implication
-	reverts   []string
+	reverts   []Path
 	originals map[string]any
 	c         *comparison
 	current   State
@@ -67,9 +63,7 @@ type undoing struct {
 }
 
 // may tells whether something at or below the path may be reverted.
-func (u *undoing) may(path string) bool {
-	return slices.ContainsFunc(u.reverts, func(owned string) bool { return Covers(owned, path) || Covers(path, owned) })
-}
+func (u *undoing) may(path Path) bool { return slices.ContainsFunc(u.reverts, path.touches) }
 
 // mayPort is may for what follows from an interface's being a port.
 func (u *undoing) mayPort(name string) bool {
@@ -77,9 +71,9 @@ func (u *undoing) mayPort(name string) bool {
 	if !is {
 		return false
 	}
-	base := interfacePath(controller)
+	base := pathOf(controller)
 	for _, section := range []string{"bridge", "link-aggregation", "vrf", "hsr"} {
-		if u.may(base + "." + section + ".port[" + name + "]") {
+		if u.may(base.At(section).At("port").entry(name)) {
 			return true
 		}
 	}
@@ -89,7 +83,7 @@ func (u *undoing) mayPort(name string) bool {
 // inter undoes what only from says of an interface.
 func (u *undoing) inter(one Interface) {
 	original, known := object(u.originals["interfaces"])[one.key()].(map[string]any)
-	if !known || !(u.may(interfacePath(one)) || u.mayPort(one.Name)) {
+	if !known || !(u.may(pathOf(one)) || u.mayPort(one.Name)) {
 		return
 	}
 	got, there := u.c.find(one)
@@ -114,7 +108,7 @@ func (u *undoing) inter(one Interface) {
 		return
 	}
 	o := &overlay{u: u, name: one.Name, implied: u.from.ports[one.Name].Name != "", differences: u.differences(one, got)}
-	back := o.interfaceTree(interfacePath(one), one.tree, wanted.tree, original, canonical(got.Tree()))
+	back := o.interfaceTree(pathOf(one), one.tree, wanted.tree, original, canonical(got.Tree()))
 	if back == nil {
 		return
 	}
@@ -130,9 +124,9 @@ func (u *undoing) inter(one Interface) {
 func (u *undoing) withoutTaken(name string, tree map[string]any) map[string]any {
 	o := &overlay{u: u, name: name}
 	for _, section := range []string{"bridge", "link-aggregation", "vrf"} {
-		path := section + ".port"
+		leaf := section + ".port"
 		if ports, said := object(tree[section])["port"].([]any); said {
-			object(tree[section])["port"] = slices.DeleteFunc(ports, func(port any) bool { return o.taken(path, port) })
+			object(tree[section])["port"] = slices.DeleteFunc(ports, func(port any) bool { return o.taken(leaf, port) })
 		}
 	}
 	return tree
@@ -193,13 +187,13 @@ func identity(one, got Interface) map[string]any {
 
 // differences are the places where the interface is not as from has it, but for addresses
 // that somebody took away and put no other ones in their place.
-func (u *undoing) differences(one, got Interface) []string {
+func (u *undoing) differences(one, got Interface) []Path {
 	c := &comparison{byName: u.c.byName, others: u.c.others, controllers: u.c.controllers, all: u.c.all}
 	c.inter(one)
-	var paths []string
+	var paths []Path
 	for _, d := range c.found {
-		family, address := strings.CutSuffix(d.Path.Leaf, ".address")
-		if address && d.Got == "" && !hasOthers(one, got, Family(family)) {
+		family, leaf, is := d.Path.inFamily()
+		if is && leaf == "address" && d.Got == "" && !hasOthers(one, got, family) {
 			continue
 		}
 		paths = append(paths, d.names()...)
@@ -226,7 +220,7 @@ func (u *undoing) routes() []any {
 	var away, back []any
 	known := object(u.originals["routes"])
 	configured := u.current.Routes()
-	kept := map[string]bool{}
+	kept := map[Path]bool{}
 	for _, route := range u.to.state.Routes() {
 		kept[routePath(route)] = true
 	}
@@ -240,12 +234,13 @@ func (u *undoing) routes() []any {
 	}
 	for _, route := range u.from.state.Routes() {
 		path := routePath(route)
-		were, owned := known[path]
+		key := path.String()
+		were, owned := known[key]
 		if !owned || kept[path] || !u.may(path) {
 			continue
 		}
 		if route.Absent {
-			again(path)
+			again(key)
 			continue
 		}
 		there := slices.ContainsFunc(configured, route.is)
@@ -284,13 +279,13 @@ func (u *undoing) rules() []any {
 	var away, back []any
 	known := object(u.originals["route-rules"])
 	current := u.current.RouteRules()
-	kept := map[string]bool{}
+	kept := map[Path]bool{}
 	for _, rule := range u.to.state.RouteRules() {
 		kept[rulePath(rule)] = true
 	}
 	for _, rule := range u.from.state.RouteRules() {
 		path := rulePath(rule)
-		were, owned := known[path]
+		were, owned := known[path.String()]
 		if !owned || kept[path] || !u.may(path) {
 			continue
 		}
@@ -329,7 +324,7 @@ func (u *undoing) sections(tree map[string]any) {
 			continue
 		}
 		to := object(u.to.state.tree[section])
-		if back := o.tree(section, now, to, object(original[section]), object(u.current.tree[section])); len(back) > 0 {
+		if back := o.tree(Path{Section: section}, now, to, object(original[section]), object(u.current.tree[section])); len(back) > 0 {
 			tree[section] = back
 		}
 	}

@@ -19,7 +19,7 @@ type committer struct {
 }
 
 // to brings the node to the aggregate, and undoes what the paths say.
-func (c *committer) to(t *testing.T, target state.State, reverts []string) {
+func (c *committer) to(t *testing.T, target state.State, reverts []state.Path) {
 	t.Helper()
 	before := c.node.show()
 	undo := state.Undo(c.committed, target, reverts, c.originals, before)

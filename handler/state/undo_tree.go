@@ -15,20 +15,20 @@ type overlay struct {
 	// exact: a list is put back only where it still is from's, whole.
 	exact bool
 	// differences are the leaves that are not from's any more.
-	differences []string
+	differences []Path
 }
 
-func (o *overlay) may(path string) bool {
+func (o *overlay) may(path Path) bool {
 	return o.u.may(path) || o.implied && o.u.mayPort(o.name)
 }
 
 // held tells whether all at and below the path still is as from has it.
-func (o *overlay) held(path string) bool {
-	return !slices.ContainsFunc(o.differences, func(other string) bool { return Covers(path, other) || Covers(other, path) })
+func (o *overlay) held(path Path) bool {
+	return !slices.ContainsFunc(o.differences, path.touches)
 }
 
 // interfaceTree is tree for an interface, nil where nothing is to be undone.
-func (o *overlay) interfaceTree(path string, from, to, original, current map[string]any) map[string]any {
+func (o *overlay) interfaceTree(path Path, from, to, original, current map[string]any) map[string]any {
 	plain := make(map[string]any, len(from))
 	for key, value := range from {
 		if !slices.Contains(identityKeys(), key) && key != string(IPv4) && key != string(IPv6) {
@@ -44,10 +44,10 @@ func (o *overlay) interfaceTree(path string, from, to, original, current map[str
 		if was == nil {
 			was = map[string]any{"enabled": false} // So is that of a new interface.
 		}
-		if !said || !known || !o.may(path+"."+key) || !o.held(path+"."+key) {
+		if !said || !known || !o.may(path.At(key)) || !o.held(path.At(key)) {
 			continue
 		}
-		ip := o.family(path+"."+key, now, object(to[key]), was, object(current[key]))
+		ip := o.family(path.At(key), now, object(to[key]), was, object(current[key]))
 		if len(ip) == 0 {
 			continue
 		}
@@ -62,7 +62,7 @@ func (o *overlay) interfaceTree(path string, from, to, original, current map[str
 	return back
 }
 
-func (o *overlay) tree(path string, from, to, original, current map[string]any) map[string]any {
+func (o *overlay) tree(path Path, from, to, original, current map[string]any) map[string]any {
 	var back map[string]any
 	put := func(key string, value any) {
 		if back == nil {
@@ -71,7 +71,7 @@ func (o *overlay) tree(path string, from, to, original, current map[string]any) 
 		back[key] = value
 	}
 	for _, key := range sortedKeys(from) {
-		leaf := path + "." + key
+		leaf := path.At(key)
 		wanted, inTo := to[key]
 		was, known := original[key]
 		switch now := from[key].(type) {
@@ -87,7 +87,7 @@ func (o *overlay) tree(path string, from, to, original, current map[string]any) 
 				continue
 			}
 			if o.exact {
-				o.list(leaf, key, now, was, current[key], put)
+				o.list(key, now, was, current[key], put)
 			} else if items, changed := o.entries(leaf, now, list(was), list(current[key])); changed {
 				put(key, items)
 			}
@@ -101,7 +101,7 @@ func (o *overlay) tree(path string, from, to, original, current map[string]any) 
 }
 
 // scalar puts a value back. That there was none can be said of few keys.
-func (o *overlay) scalar(path, key string, was any, put func(string, any)) {
+func (o *overlay) scalar(path Path, key string, was any, put func(string, any)) {
 	switch {
 	case key == "controller" && (o.fixed(text(was)) || o.unfit(text(was))):
 		put(key, "")
@@ -112,7 +112,7 @@ func (o *overlay) scalar(path, key string, was any, put func(string, any)) {
 		put(key, "")
 	case key == string(PostActivation), key == string(PostDeactivation):
 		put(key, "") // An empty text takes a script away.
-	case Covers("ovs-db", path):
+	case path.Section == "ovs-db":
 		put(key, nil) // Null takes a key of the database away.
 	}
 }
@@ -150,7 +150,7 @@ func (o *overlay) portsWantOther(mtu any) bool {
 
 // list puts a list back whose order means something, if it still is from's.
 // OVN's mappings are not exact, so what was added is taken away by name.
-func (o *overlay) list(path, key string, from []any, was, current any, put func(string, any)) {
+func (o *overlay) list(key string, from []any, was, current any, put func(string, any)) {
 	if key == "bridge-mappings" {
 		var items []any
 		for _, mapping := range objects(from) {
@@ -170,14 +170,14 @@ func (o *overlay) list(path, key string, from []any, was, current any, put func(
 
 // entries is the current list without what only from had, and with what from
 // had displaced.
-func (o *overlay) entries(path string, from, was, current []any) ([]any, bool) {
+func (o *overlay) entries(path Path, from, was, current []any) ([]any, bool) {
 	displaced := map[string]any{}
 	for _, item := range was {
 		displaced[itemKey(item)] = item
 	}
 	leaves := map[string]bool{}
 	for _, item := range from {
-		if key := itemKey(item); o.may(path + "[" + key + "]") {
+		if key := itemKey(item); o.may(path.entry(key)) {
 			leaves[key] = true
 		}
 	}
@@ -186,7 +186,7 @@ func (o *overlay) entries(path string, from, was, current []any) ([]any, bool) {
 		key := itemKey(item)
 		old, before := displaced[key]
 		switch {
-		case o.taken(path, item):
+		case o.taken(path.Leaf, item):
 			changed = true
 		case !leaves[key]:
 			items = append(items, copied(item))
@@ -199,7 +199,7 @@ func (o *overlay) entries(path string, from, was, current []any) ([]any, bool) {
 		delete(displaced, key)
 	}
 	for _, item := range was {
-		if _, gone := displaced[itemKey(item)]; gone && (len(leaves) > 0 || len(from) == 0) && !o.taken(path, item) {
+		if _, gone := displaced[itemKey(item)]; gone && (len(leaves) > 0 || len(from) == 0) && !o.taken(path.Leaf, item) {
 			items, changed = append(items, copied(item)), true
 		}
 	}
@@ -208,12 +208,13 @@ func (o *overlay) entries(path string, from, was, current []any) ([]any, bool) {
 
 // taken tells a port that is another interface's, since to gives it to that one or
 // somebody else has; or that to gives addresses of its own, which a port has not.
-func (o *overlay) taken(path string, item any) bool {
+func (o *overlay) taken(leaf string, item any) bool {
 	name := portName(item)
-	if _, is := o.u.to.ports[name]; is && strings.HasSuffix(path, ".port") {
+	isPort := slices.Contains([]string{"bridge.port", "link-aggregation.port", "vrf.port"}, leaf)
+	if _, is := o.u.to.ports[name]; is && isPort {
 		return true
 	}
-	if strings.HasSuffix(path, ".port") && !strings.HasSuffix(path, "vrf.port") && slices.ContainsFunc(o.u.to.interfaces, func(one Interface) bool {
+	if isPort && leaf != "vrf.port" && slices.ContainsFunc(o.u.to.interfaces, func(one Interface) bool {
 		return one.Name == name && hasOwnAddresses(one)
 	}) {
 		return true
@@ -233,7 +234,7 @@ func hasOwnAddresses(one Interface) bool {
 func ipKeys() []string { return []string{"enabled", "dhcp", "autoconf", "address"} }
 
 // family puts the IP configuration of a family back. was is all of it.
-func (o *overlay) family(path string, from, to, was, current map[string]any) map[string]any {
+func (o *overlay) family(path Path, from, to, was, current map[string]any) map[string]any {
 	if on, said := truth(to["enabled"]); said && !on {
 		return nil
 	}
@@ -285,7 +286,7 @@ func (o *overlay) family(path string, from, to, was, current map[string]any) map
 }
 
 // addresses is entries for addresses, without those that come by themselves.
-func (o *overlay) addresses(path string, from []any, was, current map[string]any) ([]any, bool) {
+func (o *overlay) addresses(path Path, from []any, was, current map[string]any) ([]any, bool) {
 	static := func(ip map[string]any) []any {
 		var items []any
 		for _, entry := range objects(desirable(copiedObject(ip))["address"]) {
@@ -306,7 +307,7 @@ func (o *overlay) addresses(path string, from []any, was, current map[string]any
 			have = append(have, entry)
 		}
 	}
-	return o.entries(path+".address", from, static(was), have)
+	return o.entries(path.At("address"), from, static(was), have)
 }
 
 // Union is both documents in one; where they differ, first wins.

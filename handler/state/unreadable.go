@@ -2,19 +2,19 @@ package state
 
 // Unreadable are the paths of what a document says of an interface's function and
 // no node reports: it can be applied, and not be compared.
-func Unreadable(desired State) []string {
-	var paths []string
+func Unreadable(desired State) []Path {
+	var paths []Path
 	for _, one := range desired.Interfaces() {
 		if one.isUp() {
-			unreadable(interfacePath(one), one.tree, &paths)
+			unreadable(pathOf(one), one.tree, &paths)
 		}
 	}
 	return paths
 }
 
-func unreadable(path string, tree map[string]any, paths *[]string) {
+func unreadable(path Path, tree map[string]any, paths *[]Path) {
 	for _, key := range sortedKeys(tree) {
-		at := path + "." + key
+		at := path.At(key)
 		if isUnreported(key) {
 			*paths = append(*paths, at)
 			continue

@@ -25,7 +25,7 @@ func TestWhatNoNodeReportsIsNamed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, Unreadable(desired)); diff != "" {
+			if diff := cmp.Diff(c.want, WrittenPaths(Unreadable(desired))); diff != "" {
 				t.Errorf("what is named differs (-want +got):\n%s", diff)
 			}
 		})

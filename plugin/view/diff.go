@@ -104,17 +104,17 @@ func beside(leaves []state.Leaf, missing []state.Difference) (has, wants string)
 		told[d] = true
 	}
 	for _, leaf := range leaves {
-		lacks, absent := false, leaf.Value == "absent" || strings.Contains(leaf.Path, "[absent ")
+		lacks, absent := false, leaf.Value == "absent" || leaf.Path.IsAbsent()
 		for _, d := range missing {
-			if state.Owns([]string{leaf.Path}, d) {
+			if state.Owns([]state.Path{leaf.Path}, d) {
 				lacks = lacks || absent || d.Want != ""
 				tell(d)
 			}
 		}
 		if !lacks {
-			fmt.Fprintln(&left, line(leaf.Path, leaf.Value))
+			fmt.Fprintln(&left, line(leaf.Path.String(), leaf.Value))
 		}
-		fmt.Fprintln(&right, line(leaf.Path, leaf.Value))
+		fmt.Fprintln(&right, line(leaf.Path.String(), leaf.Value))
 	}
 	for _, d := range missing {
 		if !told[d] {

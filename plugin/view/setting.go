@@ -14,8 +14,8 @@ import (
 
 // Setting is a value that policies set on an interface.
 type Setting struct {
-	Path  string `json:"path"`
-	Value string `json:"value,omitempty"`
+	Path  state.Path `json:"path"`
+	Value string     `json:"value,omitempty"`
 	// Policies that set it, all to this value.
 	Policies []string `json:"policies"`
 	// Since is when the first of them was committed with this state, absent where the node
@@ -53,8 +53,8 @@ func Settings(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfiguration
 	}
 	found := []Setting{}
 	for _, leaf := range state.LeavesOf(wanted) {
-		at := state.ParsePath(leaf.Path)
-		if at.Section == "interfaces" && at.Interface == name && (key == "" || state.Covers(key, at.Leaf)) {
+		at := leaf.Path
+		if at.Section == "interfaces" && at.Interface == name && at.Subject().At(key).Covers(at) {
 			found = append(found, settingOf(nns, enactments, originals, leaf))
 		}
 	}
@@ -84,7 +84,7 @@ func settingOf(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfiguratio
 	s := Setting{Path: leaf.Path, Value: leaf.Value, Policies: []string{}}
 	reverts := true
 	for _, source := range nns.Spec.Sources {
-		if !slices.ContainsFunc(source.Paths, func(path string) bool { return state.Covers(path, leaf.Path) }) {
+		if !slices.ContainsFunc(source.Paths, func(path string) bool { return state.ParsePath(path).Covers(leaf.Path) }) {
 			continue
 		}
 		s.Policies = append(s.Policies, source.Policy)
@@ -96,7 +96,7 @@ func settingOf(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfiguratio
 	}
 	for i := range nns.Status.Drift {
 		drift := &nns.Status.Drift[i]
-		if state.Owns([]string{leaf.Path}, state.Difference{Path: state.ParsePath(drift.Path), Want: drift.Expected, Got: drift.Found}) {
+		if state.Owns([]state.Path{leaf.Path}, state.Difference{Path: state.ParsePath(drift.Path), Want: drift.Expected, Got: drift.Found}) {
 			s.Drift = drift
 		}
 	}
@@ -122,7 +122,7 @@ func shortened(value string) string {
 // any more somebody else has set, and an undo leaves it alone.
 func (s Setting) undo(reverts, made bool) string {
 	var back string
-	switch at := state.ParsePath(s.Path); {
+	switch at := s.Path; {
 	case s.Drift != nil && s.Drift.Found != "":
 		back = "stays as somebody has set it: " + s.Drift.Found
 	case made:
@@ -154,9 +154,8 @@ func (s Setting) undo(reverts, made bool) string {
 // canGo tells whether a setting can be taken away again: most of nmstate's can only be
 // given another value.
 func canGo(at state.Path) bool {
-	family, _, _ := strings.Cut(at.Leaf, ".")
-	return strings.HasSuffix(at.Leaf, "]") || at.Leaf == "controller" || at.Section == "ovs-db" || family == "ovs-db" ||
-		family == string(state.IPv4) || family == string(state.IPv6)
+	return at.Entry != "" || at.Leaf == "controller" || at.Section == "ovs-db" ||
+		slices.ContainsFunc([]string{"ovs-db", string(state.IPv4), string(state.IPv6)}, func(key string) bool { return at.Subject().At(key).Covers(at) })
 }
 
 func committedSince(enactments []v1.NodeNetworkConfigurationEnactment, node, policy string) *time.Time {
@@ -180,7 +179,7 @@ func SettingTable(settings []Setting, now time.Time) []string {
 		if s.Drift != nil {
 			drift = "found " + cmp.Or(s.Drift.Found, "nothing") + ", " + s.Drift.Action
 		}
-		at := state.ParsePath(s.Path).Leaf
+		at := s.Path.Rest()
 		rows = append(rows, []string{cmp.Or(at, "-"), cmp.Or(s.Value, "-"), cmp.Or(strings.Join(s.Policies, ","), "-"), since, s.Was(), drift, s.Undo})
 	}
 	return columns(rows, func(_, _ int, text string) string { return text })

@@ -213,10 +213,9 @@ func isCommittedAgain(record journal.Record, before, now state.State) func(state
 		return slices.ContainsFunc(still, func(s state.Difference) bool { return s.Path.String() == d.Path.String() })
 	})
 	return func(d state.Difference) bool {
-		path := d.Path.String()
-		family, enabled := strings.CutSuffix(path, ".enabled") // By its having an address.
+		family, enabled := strings.CutSuffix(d.Path.Leaf, ".enabled") // By its having an address.
 		return slices.ContainsFunc(again, func(a state.Difference) bool {
-			return state.Covers(a.Path.String(), path) || enabled && d.Got == "true" && a.Path.String() == family+".address"
+			return a.Path.Covers(d.Path) || enabled && d.Got == "true" && a.Path == d.Path.Subject().At(family+".address")
 		})
 	}
 }

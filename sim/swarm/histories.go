@@ -170,7 +170,7 @@ func (x *execution) differs(other *execution) *oracle.Violation {
 // isLeased tells whether a path is about an address of an interface that has a lease.
 func isLeased(s state.State, path state.Path) bool {
 	one, there := s.Interface(path.Interface)
-	if path.Section != "interfaces" || !there || !strings.Contains(path.Leaf, "address[") {
+	if path.Section != "interfaces" || !there || !strings.HasSuffix(path.Leaf, "address") || path.Entry == "" {
 		return false
 	}
 	ipv4, _ := one.Tree()["ipv4"].(map[string]any)
