@@ -62,7 +62,7 @@ type Options struct {
 	// ReportLimit is the most that a report takes, in bytes; zero is the product's.
 	ReportLimit int
 	// Damping is how drift is met; the zero value is the product's.
-	Damping Damping
+	Damping idle.Damping
 	// Commands lets desired states have scripts run as root.
 	Commands bool
 	// Secrets opens what was sealed for the node; nil where nothing can be.
@@ -130,7 +130,7 @@ func New(options Options) (*Agent, error) {
 	a.manager = make(chan event.GenericEvent, 1)
 	a.inbox.dirty = true
 	a.warm.clock = options.Clock
-	a.inbox.calm = options.Clock.Now().Add(options.Damping.orDefault().Calm)
+	a.inbox.calm = options.Clock.Now().Add(options.Damping.OrDefault().Calm)
 	var err error
 	if a.metrics, err = newMetrics(options.Metrics, options.Node); err != nil {
 		return nil, err

@@ -184,20 +184,4 @@ func TestWhatATransactionAndDriftTellIsWithinBounds(t *testing.T) {
 	if got := a.lastOf(txn.Outcome{Result: v1.TransactionCommitted}).NotVerified; len(got) != 21 || got[20] != "and 1480 more" {
 		t.Errorf("%d lines say what is not verified", len(got))
 	}
-	status := &v1.NodeNetworkStateStatus{}
-	for i := range 1500 {
-		a.drift.found = append(a.drift.found, drifted{Difference: state.Difference{Path: state.ParsePath(fmt.Sprintf("interfaces[eth%d].description", i)), Want: long, Got: long}})
-	}
-	a.record.Committed = &journal.Committed{}
-	a.tell(&v1.NodeNetworkState{}, status, true)
-	raw, err := json.Marshal(status.Drift)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(status.Drift) != maxDrift || len(raw) > 100<<10 {
-		t.Errorf("%d leaves in %d bytes", len(status.Drift), len(raw))
-	}
-	if one := status.Drift[0]; leafOf(one.Path, one.Expected, one.Found) != leafOf(one.Path, long, long) {
-		t.Error("what was told is not known again")
-	}
 }

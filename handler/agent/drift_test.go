@@ -15,13 +15,14 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
 // quick is a Damping for tests.
 func quick(o *Options) {
-	o.Damping = Damping{Quiet: 30 * time.Millisecond, Calm: time.Millisecond, First: time.Hour, Most: time.Hour, Forget: time.Hour}
+	o.Damping = idle.Damping{Quiet: 30 * time.Millisecond, Calm: time.Millisecond, First: time.Hour, Most: time.Hour, Forget: time.Hour}
 }
 
 // wantMTU commits one interface per policy with an MTU.
@@ -188,7 +189,7 @@ func TestWhatDiffersForAMomentIsNoDrift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)
-			a, _ := n.handler(func(o *Options) { o.Damping = Damping{Quiet: time.Minute, Calm: time.Minute} })
+			a, _ := n.handler(func(o *Options) { o.Damping = idle.Damping{Quiet: time.Minute, Calm: time.Minute} })
 			n.outcomeOf(2, "a")
 			disturb(a)
 			n.setMTU(a, "a", "1300")
@@ -294,71 +295,19 @@ func TestANodeThatIsNotManagedIsNotCorrected(t *testing.T) {
 	n.until("it is put right when it is managed again", func() bool { return n.mtu("a") == 1400 && len(n.record().Corrections) == 1 })
 }
 
-func TestWhatAClockAheadHasWrittenAboutDriftIsTakenForNow(t *testing.T) {
+func TestACorrectionThatAClockAheadHasEndedIsTakenForOneOfNow(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	desired := state.FromTree(map[string]any{"interfaces": []any{map[string]any{"name": "a", "type": "dummy", "state": "up", "mtu": json.Number("1400")}}})
-	current := state.FromTree(map[string]any{"interfaces": []any{map[string]any{"name": "a", "type": "dummy", "state": "up", "mtu": json.Number("1300")}}})
 	nns := &v1.NodeNetworkState{Spec: v1.NodeNetworkStateSpec{DesiredState: v1.NewState(desired.JSON())}}
-	for name, c := range map[string]struct {
-		since, ended time.Duration // From now.
-		past         journal.Correction
-		due          time.Duration
-	}{
-		"it was found by a clock ahead":                       {since: 2 * time.Hour},
-		"it was corrected by a clock ahead":                   {since: -time.Second, ended: 2 * time.Hour, past: journal.Correction{Times: 1}, due: 10 * time.Second},
-		"it was corrected lately":                             {since: -time.Second, ended: -4 * time.Second, past: journal.Correction{Times: 1}, due: 6 * time.Second},
-		"it was found and corrected, both by a clock ahead":   {since: 3 * time.Hour, ended: 2 * time.Hour, past: journal.Correction{Times: 1}, due: 10 * time.Second},
-		"it was found a day ago, and its correction is to be": {since: -24 * time.Hour, due: -24 * time.Hour},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := &Agent{Options: Options{Clock: deadline.On(clocktesting.NewFakeClock(now))}}
-			a.record.Committed = &journal.Committed{Desired: desired.JSON(), Hash: a.hashOf(nns.Spec.DesiredState)}
-			if c.past.Times > 0 {
-				c.past.Ended = now.Add(c.ended)
-				a.record.Corrections = map[string]journal.Correction{"interfaces[a]": c.past}
-			}
-			status := &v1.NodeNetworkStateStatus{Drift: []v1.Drift{{Path: "interfaces[a].mtu", Expected: "1400", Found: "1300", Since: metav1.NewTime(now.Add(c.since))}}}
-			a.judge(nns, status, reading{state: current})
-			if len(a.drift.found) != 1 {
-				t.Fatalf("found %+v", a.drift.found)
-			}
-			if due := a.drift.found[0].due.Sub(now); due != c.due {
-				t.Errorf("it is put right in %s, want %s", due, c.due)
-			}
-			if told := status.Drift[0].Since.Time; told.After(now) {
-				t.Errorf("it is told since %s, and now is %s", told, now)
-			}
-		})
-	}
-}
-
-func TestWhatGoesWithoutTheDefaultProbesIsPutRightByItself(t *testing.T) {
-	now := time.Unix(1000, 0)
-	leaf := func(path string, unguarded bool, due time.Duration) drifted {
-		return drifted{Difference: state.Difference{Path: state.ParsePath(path)}, correct: true, unguarded: unguarded, due: now.Add(due)}
-	}
-	for sentence, c := range map[string]struct {
-		found     []drifted
-		subjects  []string
-		unguarded bool
-	}{
-		"what is guarded is put right guarded": {[]drifted{leaf("interfaces[a].mtu", false, 0)}, []string{"interfaces[a]"}, false},
-		"a policy's that dropped them without": {[]drifted{leaf("interfaces[a].mtu", true, 0)}, []string{"interfaces[a]"}, true},
-		"of both the guarded comes first": {
-			[]drifted{leaf("interfaces[a].mtu", true, 0), leaf("interfaces[b].mtu", false, 0)}, []string{"interfaces[b]"}, false,
-		},
-		"what is not due yet does not count": {
-			[]drifted{leaf("interfaces[a].mtu", true, 0), leaf("interfaces[b].mtu", false, time.Second)}, []string{"interfaces[a]"}, true,
-		},
-		"an interface of both is guarded": {
-			[]drifted{leaf("interfaces[a].mtu", true, 0), leaf("interfaces[a].ipv4.dhcp", false, 0)}, []string{"interfaces[a]"}, false,
-		},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			due, unguarded := (&drift{found: c.found}).dueAt(now)
-			if diff := cmp.Diff(c.subjects, slices.Sorted(maps.Keys(due))); diff != "" || unguarded != c.unguarded {
-				t.Errorf("unguarded: %t (-want +got):\n%s", unguarded, diff)
-			}
-		})
+	clock := clocktesting.NewFakeClock(now)
+	a := &Agent{Options: Options{Clock: deadline.On(clock)}}
+	a.record.Committed = &journal.Committed{Desired: desired.JSON(), Hash: a.hashOf(nns.Spec.DesiredState)}
+	a.record.Corrections = idle.Corrections{"interfaces[a]": {Times: 1, Ended: now.Add(2 * time.Hour)}}
+	for range 2 { // It stays what it was taken for.
+		a.judge(nns, &v1.NodeNetworkStateStatus{}, reading{})
+		if ended := a.record.Corrections["interfaces[a]"].Ended; !ended.Equal(now) {
+			t.Errorf("it ended at %s, and then it was %s", ended, now)
+		}
+		clock.Step(time.Minute)
 	}
 }

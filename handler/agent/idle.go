@@ -45,7 +45,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 			err = a.reportIdle(ctx, nns)
 		case idle.Correct:
 			err = a.correct(ctx, nns)
-			wait = soonest(a.untilRead(), a.untilLook())
+			wait = soonest(a.untilRead(), a.drift.Wait(a.Clock.Now()))
 		default:
 			wait, err = a.enforce(ctx, nns, action)
 		}
@@ -161,7 +161,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState, action id
 		return 0, a.store(ctx)
 	case idle.Adopt:
 		a.record.Committed.Sources, a.record.Last = nns.Spec.Sources, &action.Last
-		if len(a.drift.found) > 0 {
+		if len(a.drift.Found) > 0 {
 			a.inbox.setDirty(true) // Its owner may want something else done about it now, and no event tells of it again.
 		}
 		return 0, a.store(ctx)

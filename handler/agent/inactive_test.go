@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,36 +71,4 @@ func TestADeviceThatIsDisconnectedHasDriftedThoughItsLinkIsAsItWas(t *testing.T)
 			t.Errorf("drift = %+v, %d applies", drift, n.host.count())
 		}
 	})
-}
-
-func TestThatAnInterfaceIsUpIsOwnedByWhoeverSaysAnythingOfItWhereNobodySaysThat(t *testing.T) {
-	const mtu, up, all = "interfaces[a].mtu", "interfaces[a].state", "interfaces[a]"
-	for name, c := range map[string]struct {
-		paths   map[string]string
-		policy  string
-		correct bool
-	}{
-		"nobody":                           {correct: true},
-		"one that only reports":            {paths: map[string]string{"reports": mtu}, policy: "reports"},
-		"one that corrects":                {paths: map[string]string{"corrects": mtu}, policy: "corrects", correct: true},
-		"both":                             {paths: map[string]string{"reports": mtu, "corrects": mtu}, policy: "corrects", correct: true},
-		"both, and one says that it is up": {paths: map[string]string{"reports": up, "corrects": mtu}, policy: "reports"},
-		"one that has all of it":           {paths: map[string]string{"reports": all}, policy: "reports"},
-		"one that has another one":         {paths: map[string]string{"reports": "interfaces[ab].mtu"}, correct: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var sources []v1.DesiredSource
-			for _, policy := range []string{"reports", "corrects"} {
-				if path := c.paths[policy]; path != "" {
-					drift := map[string]string{"reports": driftReport}[policy]
-					sources = append(sources, v1.DesiredSource{Source: v1.Source{Policy: policy}, Drift: drift, Paths: []string{path}})
-				}
-			}
-			one := drifted{Difference: state.Difference{Path: state.ParsePath(up), Want: "up", Got: "down"}, correct: true}
-			one.isOwned(sources)
-			if got := fmt.Sprint(one.policy, one.correct); got != fmt.Sprint(c.policy, c.correct) {
-				t.Errorf("owned by, corrected: %s", got)
-			}
-		})
-	}
 }

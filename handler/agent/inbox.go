@@ -180,6 +180,6 @@ func (a *Agent) NetworkChanged() {
 // back: its checkpoints are lost.
 func (a *Agent) NetworkManagerRestarted() {
 	a.inbox.changed()
-	a.inbox.disturbed(a.Clock.Now().Add(a.Damping.orDefault().Calm))
+	a.inbox.disturbed(a.Clock.Now().Add(a.Damping.OrDefault().Calm))
 	a.post(0, txn.CheckpointLost{})
 }

@@ -265,18 +265,11 @@ func (a *Agent) putCondition(status *v1.NodeNetworkStateStatus, next v1.Conditio
 }
 
 func shortened(message string) string {
-	return cutAt(strings.Join(strings.Fields(message), " "), maxMessage)
+	return idle.Short(strings.Join(strings.Fields(message), " "), maxMessage)
 }
 
 // inShort is a value as the status tells it.
-func inShort(value string) string { return cutAt(value, maxValue) }
-
-func cutAt(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most-3], "") + "..."
-}
+func inShort(value string) string { return idle.Short(value, maxValue) }
 
 // oneLine is the first mistake of a malformed state.
 func oneLine(err error) string {

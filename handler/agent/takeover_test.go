@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
@@ -75,7 +76,7 @@ func TestWhatTheOlderProjectHasConfiguredIsTakenOverAsItIs(t *testing.T) {
 func TestATakeOverWaitsUntilTheNodeIsCalm(t *testing.T) {
 	n := newNode(t)
 	n.takenOver("br0", "")
-	a, _ := n.handler(func(o *Options) { o.Damping = Damping{Calm: time.Hour} })
+	a, _ := n.handler(func(o *Options) { o.Damping = idle.Damping{Calm: time.Hour} })
 	n.until("the node is reported", func() bool { return !n.get().Status.CurrentState.IsZero() })
 	if n.host.count() != 0 {
 		t.Fatal("it was applied while profiles were on their way up")

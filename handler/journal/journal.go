@@ -73,19 +73,6 @@ type Kept struct {
 	Message string `json:"message"`
 }
 
-// Correction is how putting a drifted thing right again has gone so far.
-type Correction struct {
-	// Times in a row that it was put right, or tried to be, with the thing
-	// drifting again; Failures in a row among them.
-	Times    int32 `json:"times"`
-	Failures int32 `json:"failures,omitempty"`
-	// Lost: the last failure cost a probe.
-	Lost bool `json:"lost,omitempty"`
-	// Ended is when the last one ended, Message why it failed.
-	Ended   time.Time `json:"ended"`
-	Message string    `json:"message,omitempty"`
-}
-
 // Committed is the desired state that the node has committed.
 type Committed struct {
 	Hash    string             `json:"hash"`
@@ -119,7 +106,7 @@ type Record struct {
 	// Interrupted is the change that was interrupted last, until another one ends.
 	Interrupted *idle.Interrupted `json:"interrupted,omitempty"`
 	// Corrections of drift, by what drifted ("interfaces[eth1]").
-	Corrections map[string]Correction `json:"corrections,omitempty"`
+	Corrections idle.Corrections `json:"corrections,omitempty"`
 	// Unread is what a handler could not read of the journal when it started,
 	// the last time that this was so.
 	Unread *Unread `json:"unread,omitempty"`

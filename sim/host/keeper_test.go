@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -170,7 +171,7 @@ func TestTheJournalSurvivesACrash(t *testing.T) {
 		if err != nil || entry == nil || entry.Transaction.Phase != txn.Applying {
 			t.Errorf("after the crash: %v, %v", entry, err)
 		}
-		if err := j.Close(journal.Record{Corrections: map[string]journal.Correction{"x": {Times: 1}}}); err != nil {
+		if err := j.Close(journal.Record{Corrections: idle.Corrections{"x": {Times: 1}}}); err != nil {
 			t.Error(err)
 		}
 		entry, err = j.Load()
