@@ -3,6 +3,8 @@ package idle
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +96,27 @@ func TestWhatDriftsAndWhenItIsPutRight(t *testing.T) {
 	}
 }
 
+func TestAThingHasStayedRightUntilItsFirstLeafDrifted(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	early, late := Drifted{Difference: mtuOf("a"), since: now.Add(-10 * time.Minute)}, Drifted{Difference: mtuOf("a"), since: now}
+	for _, found := range [][]Drifted{{early, late}, {late, early}} {
+		past := Corrections{"interfaces[a]": {Times: 3, Ended: now.Add(-61 * time.Minute)}}
+		past = past.After(CorrectionEnded{Subjects: []string{"interfaces[a]"}, At: now}, Drift{Found: found}, Damping{})
+		if times := past["interfaces[a]"].Times; times != 4 {
+			t.Errorf("it is correction %d in a row, want 4", times)
+		}
+	}
+}
+
+func TestALossIsRememberedForAsLongAsItMayKeepOneWaiting(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	past := Corrections{"interfaces[a]": {Times: 1, Ended: now.Add(-24 * time.Hour)}, "interfaces[b]": {Times: 1, Ended: now.Add(-25 * time.Hour)}}
+	past = past.After(CorrectionEnded{Subjects: []string{"interfaces[c]"}, At: now}, Drift{}, Damping{})
+	if diff := cmp.Diff([]string{"interfaces[a]", "interfaces[c]"}, slices.Sorted(maps.Keys(past))); diff != "" {
+		t.Errorf("remembered (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhatIsNotWantedAnyMoreIsNotPutRightForAMoment(t *testing.T) {
 	now := time.Unix(1000, 0)
 	drift := Drift{Found: []Drifted{{Difference: mtuOf("a"), correct: true, due: now}}}
@@ -164,9 +187,14 @@ func TestWhatGoesWithoutTheDefaultProbesIsPutRightByItself(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			due := (&Drift{Found: c.found}).Due(now)
+			drift := &Drift{Found: c.found}
+			due := drift.Due(now)
 			if diff := cmp.Diff(c.subjects, due.Subjects); diff != "" || due.Unguarded != c.unguarded {
 				t.Errorf("unguarded: %t (-want +got):\n%s", due.Unguarded, diff)
+			}
+			left := slices.ContainsFunc(c.found, func(o Drifted) bool { return o.unguarded && !due.Unguarded })
+			if again := drift.LooksAgain(now); again != left {
+				t.Errorf("it looks again at once: %t, and something due is left: %t", again, left)
 			}
 		})
 	}
