@@ -40,7 +40,7 @@ var checks = []form{
 	{usage: "kernel NODES TEXT...", means: "the kernel has each of these", holds: kernelHas(true)},
 	{usage: "no kernel NODES TEXT...", means: "the kernel has none of these", holds: kernelHas(false)},
 	{usage: "same NODES since MARK", means: "no transaction is open, and the node is as it was then", holds: sameSince(func(all string) string { return all })},
-	{usage: "alike NODES since MARK", means: "as same, but links that a boot has made anew may have another MAC address", holds: sameSince(withoutMAC)},
+	{usage: "alike NODES since MARK", means: "as same, but links that a boot has made anew may have another MAC address, and connected routes another metric", holds: sameSince(acrossBoots)},
 	{usage: "applies NODES COUNT since MARK", means: "so many applies were begun", holds: appliesSince},
 }
 

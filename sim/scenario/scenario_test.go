@@ -147,14 +147,39 @@ func TestALineCoversWhatIsWanted(t *testing.T) {
 	}
 }
 
-func TestSnapshotsAreAlikeWhateverTheOrderThatMACAddressesGaveThem(t *testing.T) {
-	before := "address 02:00:00:00:00:01 eth0\naddress 02:00:00:00:00:02 bond0\nroute fe80::1 eth0"
-	after := "address 02:00:00:00:00:01 bond0\naddress 02:00:00:00:00:03 eth0\nroute fe80::2 eth0"
-	if diff := cmp.Diff(withoutMAC(before), withoutMAC(after)); diff != "" {
-		t.Error(diff)
-	}
-	if withoutMAC(before) == withoutMAC(before+"\nroute 192.0.2.0/24 eth0") {
-		t.Error("a route more is alike")
+// TestSnapshotsAreAlike whatever a boot chose anew, the order of lines by it included, and
+// in nothing else.
+func TestSnapshotsAreAlike(t *testing.T) {
+	const (
+		link      = `link {"address":"02:00:00:00:00:01","ifname":"eth0"}`
+		connected = `route {"dev":"eth0","dst":"192.0.2.0/24","metric":100,"protocol":"kernel"}`
+		static    = `route {"dev":"eth0","dst":"198.51.100.0/24","metric":100,"protocol":"static"}`
+		leased    = `route {"dev":"eth0","dst":"default","metric":100,"protocol":"dhcp"}`
+		profile   = `eth0.nmconnection: route-metric=100`
+	)
+	for name, tt := range map[string]struct {
+		before, after string
+		want          bool
+	}{
+		"other MAC addresses in another order": {
+			"address 02:00:00:00:00:01 eth0\naddress 02:00:00:00:00:02 bond0\nroute fe80::1 eth0",
+			"address 02:00:00:00:00:01 bond0\naddress 02:00:00:00:00:03 eth0\nroute fe80::2 eth0", true,
+		},
+		"a route more": {link, link + "\n" + connected, false},
+		"a connected route with another metric": {
+			connected + "\n" + strings.Replace(connected, "eth0", "eth1", 1),
+			strings.Replace(connected, "100", "102", 1) + "\n" + strings.Replace(strings.Replace(connected, "eth0", "eth1", 1), "100", "101", 1), true,
+		},
+		"a connected route of IPv6":           {strings.Replace(connected, "route", "route6", 1), strings.Replace(strings.Replace(connected, "route", "route6", 1), "100", "102", 1), true},
+		"a connected route on another link":   {connected, strings.Replace(connected, "eth0", "eth1", 1), false},
+		"a static route with another metric":  {static, strings.Replace(static, `"metric":100`, `"metric":102`, 1), false},
+		"a DHCP server's with another metric": {leased, strings.Replace(leased, "100", "102", 1), false},
+		"a profile that gives another metric": {profile, strings.Replace(profile, "100", "102", 1), false},
+		"another link":                        {link, strings.Replace(link, "eth0", "eth1", 1), false},
+	} {
+		if diff := cmp.Diff(acrossBoots(tt.before), acrossBoots(tt.after)); (diff == "") != tt.want {
+			t.Errorf("%s: alike is to be %v: %s", name, tt.want, diff)
+		}
 	}
 }
 
