@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,6 +56,7 @@ func TestALabInAVM(t *testing.T) {
 			t.Errorf("in the log: %.80q, %v", text, err)
 		}
 	})
+	t.Run("its clock is stepped on all nodes, and this machine's is not", func(t *testing.T) { testClock(t, l) })
 	t.Run("a second one is up beside it, and goes alone", func(t *testing.T) {
 		other, err := ParseTopology([]byte("nodes: [{name: node1, nics: [{name: eth0, switch: lan, address: 192.0.2.11/24}]}]\nswitches: [{name: lan, gateway: 192.0.2.1/24}]\n"))
 		if err != nil {
@@ -85,6 +88,37 @@ func TestALabInAVM(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+func testClock(t *testing.T, l *Lab) {
+	t.Helper()
+	const by = 2 * time.Hour
+	clockOf := func(name string) time.Time {
+		t.Helper()
+		seconds, err := strconv.ParseInt(strings.TrimSpace(mustExec(t, mustNode(t, l, name), "date", "+%s")), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Unix(seconds, 0)
+	}
+	before, here := clockOf("static"), time.Now().Round(0) // without what a step leaves alone
+	if err := l.StepClock(t.Context(), by); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range l.Nodes() {
+		if now := clockOf(n.Name); now.Before(before.Add(by)) {
+			t.Errorf("%s: it was %s and is %s", n.Name, before, now)
+		}
+	}
+	if now := time.Now().Round(0); !now.Before(here.Add(by)) {
+		t.Errorf("here it was %s and is %s", here, now)
+	}
+	if err := l.StepClock(t.Context(), -by); err != nil {
+		t.Fatal(err)
+	}
+	if now := clockOf("static"); !now.Before(before.Add(by)) {
+		t.Errorf("stepped back: it was %s and is %s", before, now)
+	}
 }
 
 // All nodes lose their power at once, and boot with what is on their disks.
