@@ -151,7 +151,9 @@ type Advertisement struct {
 	Prefix netip.Prefix
 	// Router is link-local.
 	Router netip.Addr
-	For    time.Duration
+	// NameServers that it tells of (RFC 8106).
+	NameServers []netip.Addr
+	For         time.Duration
 }
 
 // SetAdvertisement has the switch's router announce itself; nil ends it.

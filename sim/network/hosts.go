@@ -108,7 +108,14 @@ func (l leases) advertised(link string) (host.Lease, time.Duration, bool) {
 		return host.Lease{}, 0, false
 	}
 	address, made := fromMAC(said.Prefix, own.MAC)
-	return host.Lease{Address: address, Gateway: said.Router}, between(l.rand, 0, mostRA), made
+	given := host.Lease{Address: address, Gateway: said.Router}
+	for _, s := range said.NameServers {
+		if s.IsLinkLocalUnicast() {
+			s = s.WithZone(link)
+		}
+		given.Servers = append(given.Servers, s.String())
+	}
+	return given, between(l.rand, 0, mostRA), made
 }
 
 var linkLocal = netip.PrefixFrom(netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80}), 64)

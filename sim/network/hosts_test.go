@@ -100,6 +100,12 @@ func TestALeaseLeadsOutAndItsEndCutsOff(t *testing.T) {
 	if err := c.Reaches(stations[0], addr("2001:db8::1")); err != nil {
 		t.Errorf("IPv6: %v\n%s", err, hosts[0].Kernel())
 	}
+	if diff := cmp.Diff([]string{"192.0.2.1", "fe80::1%eth0"}, hosts[0].NameServers()); diff != "" {
+		t.Error(diff)
+	}
+	if err := c.Reaches(stations[0], addr("fe80::1%eth0")); err != nil {
+		t.Errorf("the router's name server: %v", err)
+	}
 	effects.DHCP("gone")
 	expect("") // A lease lives longer than that.
 	hosts[0].ForgetLease("eth0")

@@ -202,7 +202,11 @@ func (c *Cluster) addSwitch(spec SwitchSpec) {
 		s.AddDHCP(netip.MustParseAddr(spec.DHCP.From), netip.MustParseAddr(spec.DHCP.To), lease)
 	}
 	if spec.RA {
-		s.SetAdvertisement(&Advertisement{Prefix: prefixes[1].Masked(), Router: prefixes[2].Addr(), For: time.Hour})
+		said := &Advertisement{Prefix: prefixes[1].Masked(), Router: prefixes[2].Addr(), For: time.Hour}
+		if spec.DNS { // With its link-local address, as dnsmasq in the lab does.
+			said.NameServers = []netip.Addr{said.Router}
+		}
+		s.SetAdvertisement(said)
 	}
 	for _, p := range spec.Peers {
 		address := netip.MustParseAddr(p.Address)

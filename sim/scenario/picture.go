@@ -68,12 +68,16 @@ func picture(ctx context.Context, b Backend, t *Topology) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// comparably leaves out what a DHCP server or a router chose, and whether a NIC
+// comparably leaves out what a DHCP server or a router chose, the router's own address as
+// a name server among it, and whether a NIC
 // is up: one that NetworkManager has disconnected still is, to the kernel.
 func comparably(line string) string {
 	words := strings.Fields(line)
 	if words[0] == "link" && words[2] == "ethernet" {
 		return strings.Join(slices.Delete(words, 3, 4), " ")
+	}
+	if _, link, is := strings.Cut(line, "%"); is && strings.HasPrefix(line, "dns server fe80:") {
+		return "dns server that a router on " + link + " announced"
 	}
 	if words[0] == "address" && words[len(words)-1] == "dynamic" {
 		family := "IPv4"
