@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"bytes"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,20 +29,58 @@ var macs = regexp.MustCompile(`(?i)([0-9a-f]{2}:){5}[0-9a-f]{2}|fe80::[0-9a-f:]+
 // metric of a route in the lab's words.
 var metric = regexp.MustCompile(`"metric":[0-9]+`)
 
-// acrossBoots is a snapshot without what a boot chooses anew: MAC addresses of links that
-// it makes, and metrics of connected routes. Where a profile gives no metric, the first
-// link that NetworkManager activates gets the default and each later one the next number:
-// the order of activation decides, and two boots need not share it. A metric that a
-// profile gives is compared as a line of the profile. Routes of another protocol (static,
-// DHCP, router advertisement) are compared with their metric. Lines are sorted again,
-// since what is left out had its part in their order.
+// inUse tells which port of a bond is, in the lab's words: of the bond, and of the port.
+var inUse = regexp.MustCompile(`("active_slave":|"state":)"(?:eth[0-9]+|ACTIVE|BACKUP)"`)
+
+// acrossBoots is a snapshot without what a boot chooses anew.
+//
+// MAC addresses of links that it makes, and the link-local addresses that follow. That of a
+// bridge is made of the MAC address from before the first port gives it one (seen on the
+// lab), and may stand beside a second one. So of lines, and of addresses in a line, that are
+// the same without them only one stays.
+//
+// Metrics of connected routes. Where a profile gives none, the first link that
+// NetworkManager activates gets the default and each later one the next number: the order
+// of activation decides, and two boots need not share it. A metric that a profile gives is
+// compared as a line of the profile. Routes of another protocol (static, DHCP, router
+// advertisement) are compared with their metric.
+//
+// The port of a bond that is in use: without a primary, which is compared, it is the first
+// that was there.
+//
+// Lines are sorted again, since what is left out had its part in their order.
 func acrossBoots(snapshot string) string {
 	lines := strings.Split(macs.ReplaceAllString(snapshot, "MAC"), "\n")
 	for i, line := range lines {
-		if strings.HasPrefix(line, "route") && strings.Contains(line, `"protocol":"kernel"`) {
+		switch {
+		case strings.HasPrefix(line, "link {"):
+			lines[i] = inUse.ReplaceAllString(line, "$1")
+		case strings.HasPrefix(line, "route") && strings.Contains(line, `"protocol":"kernel"`):
 			lines[i] = metric.ReplaceAllString(line, `"metric":0`)
+		case strings.HasPrefix(line, `address {`):
+			lines[i] = eachOnce(line)
 		}
 	}
 	slices.Sort(lines)
-	return strings.Join(lines, "\n")
+	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == b && strings.Contains(a, "MAC") }), "\n")
+}
+
+// eachOnce is the line of a link's addresses with each of them once.
+func eachOnce(line string) string {
+	var link map[string]json.RawMessage
+	var addresses []json.RawMessage
+	kind, text, _ := strings.Cut(line, " ")
+	if json.Unmarshal([]byte(text), &link) != nil || json.Unmarshal(link["addr_info"], &addresses) != nil {
+		return line
+	}
+	slices.SortFunc(addresses, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+	once, err := json.Marshal(slices.CompactFunc(addresses, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }))
+	if err != nil {
+		return line
+	}
+	link["addr_info"] = once
+	if once, err = json.Marshal(link); err != nil {
+		return line
+	}
+	return kind + " " + string(once)
 }

@@ -147,6 +147,23 @@ func TestALineCoversWhatIsWanted(t *testing.T) {
 	}
 }
 
+func TestAPictureLeavesOutWhatAServerOrARouterChose(t *testing.T) {
+	for line, want := range map[string]string{
+		"dns server fe80::35:9cff:fe71:93a0%eth0":     "dns server that a router on eth0 announced",
+		"dns server 192.0.2.1":                        "dns server 192.0.2.1",
+		"address eth0 192.0.2.101/24 dynamic":         "address eth0 dynamic IPv4",
+		"address eth0 2001:db8::5/64 dynamic":         "address eth0 dynamic IPv6",
+		"address eth0 192.0.2.11/24":                  "address eth0 192.0.2.11/24",
+		"link eth0 ethernet up mtu 1450":              "link eth0 ethernet mtu 1450",
+		"link br0 linux-bridge up mtu 1500 stp off":   "link br0 linux-bridge up mtu 1500 stp off",
+		"route ::/0 via fe80::1 dev eth0 metric 1024": "route ::/0 via fe80::1 dev eth0 metric 1024",
+	} {
+		if got := comparably(line); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
 // TestSnapshotsAreAlike whatever a boot chose anew, the order of lines by it included, and
 // in nothing else.
 func TestSnapshotsAreAlike(t *testing.T) {
@@ -155,6 +172,9 @@ func TestSnapshotsAreAlike(t *testing.T) {
 		connected = `route {"dev":"eth0","dst":"192.0.2.0/24","metric":100,"protocol":"kernel"}`
 		static    = `route {"dev":"eth0","dst":"198.51.100.0/24","metric":100,"protocol":"static"}`
 		leased    = `route {"dev":"eth0","dst":"default","metric":100,"protocol":"dhcp"}`
+		addresses = `address {"addr_info":[{"local":"192.0.2.11"},{"local":"fe80::1"},{"local":"fe80::2"}],"ifname":"br0"}`
+		bond      = `link {"ifname":"bond0","linkinfo":{"info_data":{"active_slave":"eth1","primary":"eth0"}}}`
+		port      = `link {"ifname":"eth1","linkinfo":{"info_slave_data":{"mii_status":"UP","state":"ACTIVE"}},"master":"bond0"}`
 		profile   = `eth0.nmconnection: route-metric=100`
 	)
 	for name, tt := range map[string]struct {
@@ -175,7 +195,18 @@ func TestSnapshotsAreAlike(t *testing.T) {
 		"a static route with another metric":  {static, strings.Replace(static, `"metric":100`, `"metric":102`, 1), false},
 		"a DHCP server's with another metric": {leased, strings.Replace(leased, "100", "102", 1), false},
 		"a profile that gives another metric": {profile, strings.Replace(profile, "100", "102", 1), false},
-		"another link":                        {link, strings.Replace(link, "eth0", "eth1", 1), false},
+		"a bridge without the link-local address from before it had a port": {
+			addresses + "\n" + `route6 {"dst":"fe80::1"}` + "\n" + `route6 {"dst":"fe80::2"}`,
+			strings.Replace(addresses, `,{"local":"fe80::2"}`, "", 1) + "\n" + `route6 {"dst":"fe80::1"}`, true,
+		},
+		"a bridge without any link-local address": {addresses, `address {"addr_info":[{"local":"192.0.2.11"}],"ifname":"br0"}`, false},
+		"a bridge without its own address":        {addresses, strings.Replace(addresses, `{"local":"192.0.2.11"},`, "", 1), false},
+		"a line twice":                            {link + "\n" + static, link + "\n" + static + "\n" + static, false},
+		"a bond that uses the other port":         {bond + "\n" + port, strings.Replace(bond, "eth1", "eth0", 1) + "\n" + strings.Replace(port, "ACTIVE", "BACKUP", 1), true},
+		"a bond with another primary":             {bond, strings.Replace(bond, `"primary":"eth0"`, `"primary":"eth1"`, 1), false},
+		"a port of another bond":                  {port, strings.Replace(port, "bond0", "bond1", 1), false},
+		"a port that is down":                     {port, strings.Replace(port, `"UP"`, `"DOWN"`, 1), false},
+		"another link":                            {link, strings.Replace(link, "eth0", "eth1", 1), false},
 	} {
 		if diff := cmp.Diff(acrossBoots(tt.before), acrossBoots(tt.after)); (diff == "") != tt.want {
 			t.Errorf("%s: alike is to be %v: %s", name, tt.want, diff)
