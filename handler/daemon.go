@@ -37,7 +37,7 @@ func daemon(asked context.Context, o options) error {
 	defer stop()
 	recovered := n.begin(ctx)
 	go func() {
-		if err := observeNode(ctx, n.state, o.commands); err != nil && ctx.Err() == nil {
+		if err := observeNode(ctx, n.watcher, n.state); err != nil && ctx.Err() == nil {
 			log.Error(err, "watching the node's network ended")
 			<-recovered
 			cancel()
@@ -114,14 +114,17 @@ func end(ctx context.Context, state *agent.Agent, grace, patience time.Duration)
 	}
 }
 
-// observeNode tells the state handler what happens on the node, until ctx ends; that scripts
-// change as well.
-func observeNode(ctx context.Context, state *agent.Agent, scripts bool) error {
-	options := observe.Options{Clock: clock.RealClock{}, Log: ctrl.LoggerFrom(ctx).WithName("observe")}
+// newWatcher watches the node; that scripts change as well.
+func newWatcher(scripts bool) *observe.Watcher {
+	options := observe.Options{Clock: clock.RealClock{}, Log: ctrl.Log.WithName("handler").WithName("observe")}
 	if scripts {
 		options.Folder = profiles.ScriptsDir
 	}
-	watcher := observe.New(options)
+	return observe.New(options)
+}
+
+// observeNode tells the state handler what happens on the node, until ctx ends.
+func observeNode(ctx context.Context, watcher *observe.Watcher, state *agent.Agent) error {
 	go func() {
 		for e := range watcher.C() {
 			if e.Kind == observe.Network {

@@ -19,6 +19,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/secret"
 )
@@ -38,6 +39,8 @@ type node struct {
 	options options
 	clock   deadline.Clock
 	state   *agent.Agent
+	// watcher tells the agent of the node's network, where somebody runs it.
+	watcher *observe.Watcher
 	// config is how the API server is reached, nil where nobody says.
 	config *rest.Config
 	// revertHelper is the path of nmstate-revert, empty where there is none.
@@ -72,15 +75,15 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 	if err := awaitLock(ctx, n.clock, files.TryLock); err != nil {
 		return nil, err
 	}
-	n.secrets = openKey(o.journalDir)
+	n.secrets, n.watcher = openKey(o.journalDir), newWatcher(o.commands)
 	n.state, err = agent.New(agent.Options{
 		Node: o.node, Commands: o.commands, Secrets: opens(n.secrets), Backend: network, Journal: files, Boot: journal.LiveBoot{}, Foreign: foreign.Kernel{}, Clock: n.clock,
 		Prober: probe.New(probe.Options{
 			Clock: n.clock, DNSHost: o.dnsHost, KubeConfig: n.config, NodeName: o.node, Ready: n.isReady,
 		}),
 		Spawn:   func(task func()) { go task() },
-		Metrics: metrics,
-		Window:  o.probeWindow, Version: version, NmstateVersion: nmstateVersion, HostVersion: networkManagerVersion,
+		Metrics: metrics, Heard: n.watcher.Heard,
+		Window: o.probeWindow, Version: version, NmstateVersion: nmstateVersion, HostVersion: networkManagerVersion,
 	})
 	return n, err
 }

@@ -69,6 +69,10 @@ type Options struct {
 	Secrets Secrets
 	// Metrics takes the agent's metrics; nil for none.
 	Metrics prometheus.Registerer
+	// Heard is a number that is another one once anything has been told of the network,
+	// before NetworkChanged tells it; false where not everything is listened to. Nil: what
+	// was read is never taken for what is there now.
+	Heard func() (uint64, bool)
 }
 
 // Agent is the state handler of one node.
@@ -96,6 +100,8 @@ type Agent struct {
 	hashed hashed
 	// shown is what was read back last; nil once it was reported or taken back.
 	shown *reading
+	// latest is what was read last of the node as it rests; nil for nothing.
+	latest *latest
 	// allThere: the change is in place and nothing that it does not name is lost.
 	allThere bool
 	// left is what an earlier process left open, until Recover takes it on;

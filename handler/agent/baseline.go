@@ -74,7 +74,8 @@ func (a *Agent) keepWarm(ctx context.Context) {
 // and waits for those that passed lately, which are asked twice; one that did
 // not pass counts if it answers no later than they do. So it is with each target
 // of a probe.
-// Side by side with them it reads the state that the change starts from.
+// Side by side with them it reads the state that the change starts from, unless that is
+// known.
 func (a *Agent) measureBaseline(ctx context.Context) {
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	lately, attempt := a.warm.known(), guardAttempt
@@ -89,7 +90,14 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 	entry := a.entry
 	var before state.State
 	var unread error
-	read := func() { before, unread = a.Backend.Show(taskCtx) }
+	known := a.unchanged(entry.Change)
+	read := func() {
+		if known != nil {
+			before = *known
+			return
+		}
+		before, unread = a.Backend.Show(taskCtx)
+	}
 	a.measure(taskCtx, names, lately, attempt, read, func(found answers) {
 		if unread == nil {
 			entry.Before = before.JSON()

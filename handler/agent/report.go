@@ -180,7 +180,11 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 func (a *Agent) show(ctx context.Context) (reading, error) {
 	shown := a.shown
 	if shown == nil {
+		noted := a.note()
 		current, err := a.Backend.Show(ctx)
+		if err == nil {
+			a.latest = noted.of(current)
+		}
 		if err != nil || a.record.Committed == nil {
 			return reading{state: current}, err
 		}

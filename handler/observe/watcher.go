@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -42,6 +43,10 @@ type Watcher struct {
 	out     chan Event
 	changed chan struct{}
 	names   chan Event
+	// heard counts what the sources tell, as it comes; missing is how many of them are
+	// not listened to now.
+	heard   atomic.Uint64
+	missing atomic.Int32
 }
 
 // New makes a watcher; Run starts it.
@@ -55,8 +60,17 @@ func New(options Options) *Watcher {
 	if options.BusAddress == "" {
 		options.BusAddress = systemBus
 	}
-	return &Watcher{Options: options, out: make(chan Event), changed: make(chan struct{}), names: make(chan Event)}
+	w := &Watcher{Options: options, out: make(chan Event), changed: make(chan struct{}), names: make(chan Event)}
+	w.missing.Store(2)
+	if options.Folder != "" {
+		w.missing.Store(3)
+	}
+	return w
 }
+
+// Heard is a number that is another one whenever a source has told of a change, long before
+// the event comes that tells it in its turn. False: not all sources are listened to.
+func (w *Watcher) Heard() (uint64, bool) { return w.heard.Load(), w.missing.Load() == 0 }
 
 // C delivers the events. It is closed when Run returns.
 func (w *Watcher) C() <-chan Event { return w.out }
@@ -125,6 +139,7 @@ func (w *Watcher) dueTimer(pace *pacer) (<-chan time.Time, func()) {
 
 // trigger says that the network may have changed.
 func (w *Watcher) trigger(ctx context.Context) {
+	w.heard.Add(1)
 	select {
 	case w.changed <- struct{}{}:
 	case <-ctx.Done():
@@ -133,6 +148,7 @@ func (w *Watcher) trigger(ctx context.Context) {
 
 // tell hands over what happened to NetworkManager.
 func (w *Watcher) tell(ctx context.Context, event Event) {
+	w.heard.Add(1)
 	select {
 	case w.names <- event:
 	case <-ctx.Done():
@@ -145,13 +161,19 @@ func (w *Watcher) tell(ctx context.Context, event Event) {
 func (w *Watcher) keep(ctx context.Context, what string, watch func(ctx context.Context, up func()) error) {
 	retry, said := firstRetry, false
 	for ctx.Err() == nil {
+		listening := false
 		err := watch(ctx, func() {
 			if said {
 				w.Log.Info("watching again", "source", what)
 			}
-			retry, said = firstRetry, false
+			retry, said, listening = firstRetry, false, true
+			w.missing.Add(-1)
 			w.trigger(ctx)
 		})
+		if listening {
+			w.missing.Add(1)
+			w.heard.Add(1) // Whatever it misses until it is up again.
+		}
 		if ctx.Err() != nil {
 			return
 		}
