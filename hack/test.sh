@@ -54,8 +54,9 @@ unit() {
 	local packages others='/e2e(/|$)'
 	if [ "$with_integration" = 1 ] && [ -e out/libnmstate.env ]; then others+='|/handler/(libnmstate|backend)(/|$)'; fi
 	packages=${PACKAGES:-$(go list ./... | grep -vE "$others")}
+	# What is slow of them waits: eight at a time, also on two cores.
 	# shellcheck disable=SC2086
-	CGO_ENABLED=0 go_test unit $packages
+	CGO_ENABLED=0 go_test unit -parallel 8 $packages
 }
 
 # race: what runs side by side in the handler, watched by the race detector. It
@@ -63,7 +64,7 @@ unit() {
 race() {
 	hack/need.sh gcc || { echo "skip: the race detector: the line above says what is missing" && return; }
 	echo "== the handler's own tests under the race detector"
-	CGO_ENABLED=1 go_test race -race -count 1 ./handler/agent/... ./handler/journal/... ./handler/txn/...
+	CGO_ENABLED=1 go_test race -race -parallel 8 -count 1 ./handler/agent/... ./handler/journal/... ./handler/txn/...
 }
 
 # handler/state is compared with libnmstate. e2e/suite is run by itself, e2e/kind on a cluster of its own (make e2e).
