@@ -111,7 +111,7 @@ func (r *Reconciler) planned(ctx context.Context, name string, in plan.Input) (r
 		return reconcile.Result{}, err
 	}
 	out := plan.Make(in)
-	tell(ctx, out)
+	logDecision(ctx, out)
 	// Before the writes: once they are there the next plan warns no more.
 	if out.Warning != (plan.Warning{}) {
 		r.events.Eventf(in.Policy, nil, corev1.EventTypeWarning, out.Warning.Reason, "Rollout", "%s", out.Warning.Message)
@@ -136,7 +136,7 @@ func (r *Reconciler) planned(ctx context.Context, name string, in plan.Input) (r
 	return again, errors.Join(unwritten, err)
 }
 
-func tell(ctx context.Context, out plan.Output) {
+func logDecision(ctx context.Context, out plan.Output) {
 	log := log.FromContext(ctx)
 	if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) > 0 {
 		log.Info("Rollout goes on", "generation", out.Generation,

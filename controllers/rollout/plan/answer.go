@@ -101,16 +101,16 @@ func (p *planning) isOver(since time.Time, span time.Duration) bool {
 }
 
 func (p *planning) hasPassed(passed, span time.Duration) bool {
-	left := span - passed
-	if left <= 0 {
+	remaining := span - passed
+	if remaining <= 0 {
 		return true
 	}
-	p.again(left)
+	p.planAfter(remaining)
 	return false
 }
 
-// again asks for the next plan.
-func (p *planning) again(after time.Duration) {
+// planAfter asks for the next plan.
+func (p *planning) planAfter(after time.Duration) {
 	if p.out.RequeueAfter == 0 || after < p.out.RequeueAfter {
 		p.out.RequeueAfter = after
 	}

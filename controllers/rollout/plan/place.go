@@ -75,8 +75,8 @@ type place struct {
 	plan *v1.EnactmentPlan
 }
 
-// holds a slot of the policy's generation.
-func (p place) holds() bool {
+// holdsSlot of the policy's generation.
+func (p place) holdsSlot() bool {
 	if p.phase == available {
 		return p.Matches && p.soak > 0
 	}
@@ -88,7 +88,7 @@ func (p place) holds() bool {
 func (p place) leaves() bool { return !p.Matches && p.changing }
 
 // occupies one of the slots, of this generation or of an older one.
-func (p place) occupies() bool { return p.holds() || p.changing }
+func (p place) occupies() bool { return p.holdsSlot() || p.changing }
 
 // has: what the policy's generation comes to is on the node.
 func (p place) has() bool { return p.Matches && (p.phase == available || p.unchanged) }
@@ -99,9 +99,9 @@ func (p place) done() bool { return p.has() && p.Ready && p.soak == 0 }
 // begun counts the node as one of those that go first.
 func (p place) begun() bool { return p.Matches && p.approved || p.has() }
 
-// again is the rendering that a grant is for, empty where the generation is new
+// grantedRendering is the rendering that a grant is for, empty where the generation is new
 // to the node.
-func (p place) again() string {
+func (p place) grantedRendering() string {
 	if p.wantsAgain {
 		return p.hash
 	}
@@ -111,7 +111,7 @@ func (p place) again() string {
 // ignored: the rollout does not wait for the node. Once it has begun, or
 // failed, it is no longer left out, whatever the node's condition tells: a
 // policy is not finished while a node is in the middle of it.
-func (p place) ignored() bool { return p.Matches && !p.Ready && !p.holds() && p.phase != failing }
+func (p place) ignored() bool { return p.Matches && !p.Ready && !p.holdsSlot() && p.phase != failing }
 
 func (p place) absent() bool {
 	return p.Matches && p.Ready && !p.enacted && !p.unmanaged && p.Taken == ""

@@ -249,7 +249,7 @@ func (p *planning) grant(place *place, hash string) {
 // grantNext hands out the free slots, as far as the steps have room. Nodes that
 // are changing already come first: they occupy a slot anyway.
 func (p *planning) grantNext(failing int) {
-	occupied, holders, room := len(p.names(place.occupies)), len(p.names(place.holds))+len(p.names(place.leaves)), p.steps.room
+	occupied, holders, room := len(p.names(place.occupies)), len(p.names(place.holdsSlot))+len(p.names(place.leaves)), p.steps.room
 	if kept := len(p.names(place.isLost)) - 1; kept > 0 { // Only the first of them gave it back.
 		occupied, holders = occupied+kept, holders+kept
 	}
@@ -272,7 +272,7 @@ func (p *planning) grantNext(failing int) {
 		holders++
 		room--
 		p.noteGrant(place, occupied)
-		p.grant(place, place.again())
+		p.grant(place, place.grantedRendering())
 	}
 	p.unabort(failing)
 	if silent := p.names(place.silent); len(silent) > 0 {
@@ -328,8 +328,8 @@ func (p *planning) unabort(failing int) {
 }
 
 func (p *planning) noteNotReady() {
-	if left := p.names(place.ignored); len(left) > 0 {
-		p.note("leave out %s: not Ready", list(left))
+	if ignored := p.names(place.ignored); len(ignored) > 0 {
+		p.note("leave out %s: not Ready", list(ignored))
 	}
 	if unmanaged := p.names(place.isUnmanaged); len(unmanaged) > 0 {
 		p.note("leave out %s: not managed", list(unmanaged))

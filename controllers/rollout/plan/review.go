@@ -32,17 +32,17 @@ func (p *planning) planVerdict(t tally) verdict {
 	case t.all == 0:
 		v.state, v.message = unmatched, messageUnmatched
 	case t.nobody():
-		v.state, v.message = unmatched, messageUnmanaged+left(t)
+		v.state, v.message = unmatched, messageUnmanaged+notCounted(t)
 	case t.Failing > 0:
 		v.state, v.message = failed, fmt.Sprintf("%d/%d nodes failed to plan", t.Failing, t.all)
 		v.detail = p.firstCause()
 	case t.finished < int(t.Matched) || t.Planned == 0:
 		v.state, v.message = progressing, fmt.Sprintf("Policy is progressing %d/%d nodes planned", t.finished, t.Matched)
-		v.message += some(t.Pending, ", %d pending") + left(t)
+		v.message += some(t.Pending, ", %d pending") + notCounted(t)
 		v.goesOn = v1.ReasonConfigurationProgressing
 	default:
 		v.state, v.message = reviewable, fmt.Sprintf("%d/%d nodes planned", t.Planned, t.all)
-		v.message += left(t)
+		v.message += notCounted(t)
 	}
 	return v
 }

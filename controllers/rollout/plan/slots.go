@@ -95,11 +95,11 @@ func (p *planning) countTakingPart() int {
 	return len(p.names(func(p place) bool { return p.Matches && (!p.unmanaged || p.lost) && !p.Unreported }))
 }
 
-// names of the places for which the condition holds.
-func (p *planning) names(holds func(place) bool) []string {
+// names of the places for which the condition is true.
+func (p *planning) names(condition func(place) bool) []string {
 	var names []string
 	for _, place := range p.places {
-		if holds(place) {
+		if condition(place) {
 			names = append(names, place.Name)
 		}
 	}
@@ -107,10 +107,10 @@ func (p *planning) names(holds func(place) bool) []string {
 }
 
 // describe is names with the phase of each.
-func (p *planning) describe(holds func(place) bool) []string {
+func (p *planning) describe(condition func(place) bool) []string {
 	var names []string
 	for _, place := range p.places {
-		if !holds(place) {
+		if !condition(place) {
 			continue
 		}
 		what := place.phase.String()

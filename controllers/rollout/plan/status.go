@@ -145,7 +145,7 @@ func (p *planning) verdict(t tally) verdict {
 	case t.all == 0:
 		v.state, v.message = unmatched, messageUnmatched
 	case t.nobody():
-		v.state, v.message = unmatched, messageUnmanaged+left(t)
+		v.state, v.message = unmatched, messageUnmanaged+notCounted(t)
 	case t.Failing > 0 || t.Aborted > 0:
 		v.state, v.message = failed, fmt.Sprintf("%d/%d nodes failed to configure", t.Failing, t.all)
 		v.message += some(t.Aborted, ", %d nodes aborted configuration")
@@ -154,7 +154,7 @@ func (p *planning) verdict(t tally) verdict {
 		// Where no node is Ready and none was ever configured nothing has
 		// succeeded, although nothing is left to wait for.
 		v.state, v.message = progressing, fmt.Sprintf("Policy is progressing %d/%d nodes finished", t.finished, t.Matched)
-		v.message += some(t.Pending, ", %d pending") + left(t)
+		v.message += some(t.Pending, ", %d pending") + notCounted(t)
 		v.goesOn, v.detail = v1.ReasonConfigurationProgressing, p.lostCause()
 		if t.Pending > 0 {
 			v.goesOn, v.detail = p.held(t)
@@ -165,7 +165,7 @@ func (p *planning) verdict(t tally) verdict {
 		}
 	default:
 		v.state, v.message = success, v.nodes+" nodes successfully configured"
-		v.message += left(t) + p.nothing()
+		v.message += notCounted(t) + p.nothing()
 		v.detail = p.lostCause()
 	}
 	v.message += p.meaning
@@ -179,8 +179,8 @@ func some(count int32, format string) string {
 	return fmt.Sprintf(format, count)
 }
 
-// left tells of the nodes that are left out.
-func left(t tally) string {
+// notCounted tells of the nodes that are left out.
+func notCounted(t tally) string {
 	return some(t.NotReady, ", %d nodes ignored due to NotReady state") + some(t.NotManaged, ", %d not managed")
 }
 

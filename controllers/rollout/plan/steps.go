@@ -77,7 +77,7 @@ func (p *planning) requeue() {
 	}
 	for _, place := range p.places {
 		if place.has() && place.soak > 0 {
-			p.again(place.soak)
+			p.planAfter(place.soak)
 		}
 	}
 }
