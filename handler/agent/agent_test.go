@@ -16,6 +16,7 @@ import (
 )
 
 func TestAChangeThatKeepsTheNodeConnectedIsCommittedAndReported(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.want(2, "p", "br0")
@@ -33,6 +34,7 @@ func TestAChangeThatKeepsTheNodeConnectedIsCommittedAndReported(t *testing.T) {
 }
 
 func TestAChangeThatCutsTheNodeOffIsTakenBackAndNotTriedAgain(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	before, _ := n.host.Show(t.Context())
 	n.handler()
@@ -66,6 +68,7 @@ func (n *node) quiet() {
 }
 
 func TestAHandlerThatIsKilledInTheWindowIsFollowedByOneThatTakesTheChangeBack(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]func(*node){
 		"by the checkpoint while it is alive":                   func(*node) {},
 		"by the journal's revert when NetworkManager restarted": func(n *node) { n.host.restartNetworkManager() },
@@ -94,6 +97,7 @@ func TestAHandlerThatIsKilledInTheWindowIsFollowedByOneThatTakesTheChangeBack(t 
 }
 
 func TestNetworkManagerThatRestartsInTheWindowDoesNotMakeTheChangePermanent(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, _ := n.handler(func(o *Options) { o.Window = time.Hour })
 	n.want(2, "p", "cut")
@@ -107,6 +111,7 @@ func TestNetworkManagerThatRestartsInTheWindowDoesNotMakeTheChangePermanent(t *t
 }
 
 func TestAHandlerThatRestartsAppliesNothingThatIsCommitted(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler()
 	n.want(2, "p", "br0")
@@ -121,6 +126,7 @@ func TestAHandlerThatRestartsAppliesNothingThatIsCommitted(t *testing.T) {
 }
 
 func TestAMalformedDesiredStateIsRefusedByName(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.edit(func(nns *v1.NodeNetworkState) {
@@ -138,6 +144,7 @@ func TestAMalformedDesiredStateIsRefusedByName(t *testing.T) {
 }
 
 func TestWhatTheBackendRefusesHasChangedNothingAndIsTriedAgainWhenItWasWrittenByHand(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.refuse = fmt.Errorf("%w: eth9 does not exist", backend.ErrInvalid)
 	n.handler(func(o *Options) { o.Backoff = idle.Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
@@ -153,6 +160,7 @@ func TestWhatTheBackendRefusesHasChangedNothingAndIsTriedAgainWhenItWasWrittenBy
 }
 
 func TestAnEditInMidApplyEndsTheApplyAndTheEditIsApplied(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.hold = make(chan struct{})
 	n.handler()
@@ -171,6 +179,7 @@ func TestAnEditInMidApplyEndsTheApplyAndTheEditIsApplied(t *testing.T) {
 }
 
 func TestAnUnmanagedNodeIsNeitherChangedNorReported(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.until("the node is reported", func() bool { s := n.get(); return s != nil && !s.Status.CurrentState.IsZero() })
@@ -195,6 +204,7 @@ func TestAnUnmanagedNodeIsNeitherChangedNorReported(t *testing.T) {
 }
 
 func TestANodeThatWasNeverManagedSaysSo(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	no := false
 	if err := n.api.Create(t.Context(), &v1.NodeNetworkState{
@@ -223,6 +233,7 @@ func (n *node) available() string {
 }
 
 func TestOnlyWhatChangedIsApplied(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.want(2, "p", "br0")

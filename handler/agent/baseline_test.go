@@ -35,6 +35,7 @@ func (l lossy) Probe(_ context.Context, name string) error {
 }
 
 func TestOneLostPacketTakesNoGuardAwayFromAChange(t *testing.T) {
+	t.Parallel()
 	network := lossy{lost: map[string]int{"dns": 1, "gateway": 2, "never-answered": 1}, asked: map[string]int{}}
 	a := &Agent{}
 	a.Prober, a.Clock, a.Spawn = network, deadline.On(clock.RealClock{}), func(task func()) { task() }
@@ -53,6 +54,7 @@ func TestOneLostPacketTakesNoGuardAwayFromAChange(t *testing.T) {
 }
 
 func TestWhatGuardedALostChangeGuardsItsNextAttempt(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler(func(o *Options) { o.Backoff = idle.Backoff{FirstLost: 3 * time.Second, MostLost: 3 * time.Second} })
 	n.want(2, "", "cut")
@@ -71,6 +73,7 @@ func TestWhatGuardedALostChangeGuardsItsNextAttempt(t *testing.T) {
 }
 
 func TestAChangeThatComesInANewerGenerationKeepsItsGuards(t *testing.T) {
+	t.Parallel()
 	of := func(policy string, generation int64, hash string) v1.DesiredSource {
 		return v1.DesiredSource{Source: v1.Source{Policy: policy, Generation: generation, Hash: hash}}
 	}

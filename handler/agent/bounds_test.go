@@ -42,6 +42,7 @@ func (n *node) condition(kind v1.ConditionType) v1.Condition {
 }
 
 func TestALargeNodeIsReportedWithinTheBoundAndConfiguredAsASmallOne(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.fill(1500)
 	a, _ := n.handler()
@@ -99,6 +100,7 @@ func (n *node) strict(limit int, refusal error) client.WithWatch {
 }
 
 func TestAReportThatTheAPIServerRefusesIsToldAsOldAndHoldsUpNothing(t *testing.T) {
+	t.Parallel()
 	for sentence, refusal := range map[string]error{
 		"etcd takes no request of that size":       errors.New("etcdserver: request is too large"),
 		"the API server takes none":                apierrors.NewRequestEntityTooLargeError("limit is 3145728"),
@@ -151,6 +153,7 @@ func TestAReportThatTheAPIServerRefusesIsToldAsOldAndHoldsUpNothing(t *testing.T
 }
 
 func TestAHandlerThatBeginsOnANodeWhoseReportIsRefusedGetsReady(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.fill(20)
 	a, _ := n.handler(func(o *Options) { o.Client = n.strict(20_000, errors.New("etcdserver: request is too large")) })
@@ -162,6 +165,7 @@ func TestAHandlerThatBeginsOnANodeWhoseReportIsRefusedGetsReady(t *testing.T) {
 }
 
 func TestWhatATransactionAndDriftTellIsWithinBounds(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	files, err := journal.NewFiles(n.dir)
 	if err != nil {

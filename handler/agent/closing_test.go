@@ -33,6 +33,7 @@ func (f fullDisk) Close(record journal.Record) error {
 // An open entry of what was committed would have the next handler take it back, so
 // nobody is told before that it was.
 func TestWhatWasCommittedIsToldOnceTheDiskHasIt(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	var full atomic.Bool
 	var refused atomic.Int32
@@ -61,6 +62,7 @@ func TestWhatWasCommittedIsToldOnceTheDiskHasIt(t *testing.T) {
 
 // What failed is told at once: that the disk is full is why.
 func TestWhatFailedForAFullDiskIsTold(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	var full atomic.Bool
 	full.Store(true)
@@ -74,6 +76,7 @@ func TestWhatFailedForAFullDiskIsTold(t *testing.T) {
 // A policy that only gets another name changes nothing on the node, and still its name
 // is to be on the disk.
 func TestWhereWhatIsCommittedComesFromIsToldOnceTheDiskHasIt(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	var full atomic.Bool
 	var refused atomic.Int32
@@ -114,6 +117,7 @@ func (c closesAfter) Close(record journal.Record) error {
 
 // Once the journal is closed, nobody looks after what the way back left behind.
 func TestWhatAWayBackThatIsGivenUpLeavesIsFlushedBeforeTheJournalCloses(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	var done, before []profiles.Verb
 	a, kill := n.handler(func(o *Options) { o.Journal = closesAfter{o.Journal, &done, &before} })
@@ -128,6 +132,7 @@ func TestWhatAWayBackThatIsGivenUpLeavesIsFlushedBeforeTheJournalCloses(t *testi
 
 // The next change flushes its own files only, and so begins after that.
 func TestAsLongAsWhatAWayBackLeavesCannotBeFlushedTheJournalStaysOpen(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, kill := n.handler()
 	kill()
@@ -167,6 +172,7 @@ func (d diesInClose) Close(record journal.Record) error {
 // What the record says was committed is over, though its entry is still there. What
 // a hand takes away of it meanwhile is drift.
 func TestWhatIsRecordedAsCommittedIsNotTakenBackByTheNextHandler(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, kill := n.handler(func(o *Options) { o.Journal = diesInClose{o.Journal} })
 	n.want(2, "p", "br0")
@@ -194,6 +200,7 @@ func TestWhatIsRecordedAsCommittedIsNotTakenBackByTheNextHandler(t *testing.T) {
 }
 
 func TestWhichEntriesAreOver(t *testing.T) {
+	t.Parallel()
 	since := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
 	for name, test := range map[string]struct {
 		change func(*journal.Entry, *journal.Record)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestADeletedNodeNetworkStateComesBack(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		policy string
 		// comesBack: with the desired state that it had.
@@ -51,6 +52,7 @@ func TestADeletedNodeNetworkStateComesBack(t *testing.T) {
 }
 
 func TestAFailureOfADeletedNodeNetworkStateIsNotThatOfTheNewOne(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.want(2, "p", "cut")

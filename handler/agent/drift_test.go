@@ -87,6 +87,7 @@ func (n *node) mtu(name string) int64 {
 }
 
 func TestWhatSomebodyElseChangesIsPutRightAndTheTransactionOfThePoliciesIsNotOverwritten(t *testing.T) {
+	t.Parallel()
 	n, registry := newNode(t), prometheus.NewRegistry()
 	a, _ := n.handler(quick, func(o *Options) { o.Metrics = registry })
 	n.wantMTU(2, map[string]string{"a": "", "b": ""})
@@ -130,6 +131,7 @@ func counter(t *testing.T, registry *prometheus.Registry, name string) float64 {
 }
 
 func TestDriftThatIsOnlyReportedIsLeftAloneAlsoWhenOtherDriftIsCorrected(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, _ := n.handler(quick)
 	n.wantMTU(2, map[string]string{"a": "Report", "b": "Correct"})
@@ -150,6 +152,7 @@ func TestDriftThatIsOnlyReportedIsLeftAloneAlsoWhenOtherDriftIsCorrected(t *test
 }
 
 func TestDriftThatWasOnlyReportedIsCorrectedAsSoonAsItsPolicySaysSo(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, _ := n.handler(quick)
 	n.wantMTU(2, map[string]string{"a": "Report"})
@@ -165,6 +168,7 @@ func TestDriftThatWasOnlyReportedIsCorrectedAsSoonAsItsPolicySaysSo(t *testing.T
 }
 
 func TestWhatDriftsWhileTheNodeIsToBeSomethingElseIsFoundOnceItGoesBack(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, _ := n.handler(quick)
 	n.wantMTU(2, map[string]string{"a": ""})
@@ -183,6 +187,7 @@ func TestWhatDriftsWhileTheNodeIsToBeSomethingElseIsFoundOnceItGoesBack(t *testi
 }
 
 func TestWhatDiffersForAMomentIsNoDrift(t *testing.T) {
+	t.Parallel()
 	for name, disturb := range map[string]func(a *Agent){
 		"while NetworkManager changes something":    func(a *Agent) { a.NetworkChanged() },
 		"while NetworkManager brings profiles back": func(a *Agent) { a.NetworkManagerRestarted() },
@@ -210,6 +215,7 @@ func (n *node) outcomeOf(generation int64, policy string) {
 }
 
 func TestWhoKeepsChangingItBackIsMetMoreAndMoreRarely(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, kill := n.handler(quick)
 	n.outcomeOf(2, "a")
@@ -231,6 +237,7 @@ func TestWhoKeepsChangingItBackIsMetMoreAndMoreRarely(t *testing.T) {
 }
 
 func TestACorrectionThatCutsTheNodeOffIsTakenBackAndNotTriedAgainSoon(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, _ := n.handler(quick, func(o *Options) { o.Damping.First = time.Millisecond })
 	n.outcomeOf(2, "a")
@@ -255,6 +262,7 @@ func TestACorrectionThatCutsTheNodeOffIsTakenBackAndNotTriedAgainSoon(t *testing
 }
 
 func TestAHandlerThatIsKilledInMidCorrectionIsFollowedByOneThatTakesItBackAndWaits(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, kill := n.handler(quick)
 	n.outcomeOf(2, "a")
@@ -274,6 +282,7 @@ func TestAHandlerThatIsKilledInMidCorrectionIsFollowedByOneThatTakesItBackAndWai
 }
 
 func TestANodeThatIsNotManagedIsNotCorrected(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, _ := n.handler(quick)
 	n.outcomeOf(2, "a")
@@ -296,6 +305,7 @@ func TestANodeThatIsNotManagedIsNotCorrected(t *testing.T) {
 }
 
 func TestACorrectionThatAClockAheadHasEndedIsTakenForOneOfNow(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1_000_000, 0)
 	desired := state.FromTree(map[string]any{"interfaces": []any{map[string]any{"name": "a", "type": "dummy", "state": "up", "mtu": json.Number("1400")}}})
 	nns := &v1.NodeNetworkState{Spec: v1.NodeNetworkStateSpec{DesiredState: v1.NewState(desired.JSON())}}

@@ -11,6 +11,7 @@ import (
 )
 
 func TestALostChangeIsNotTriedAgainInANewerGeneration(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		then  func(n *node)
 		tries int
@@ -51,6 +52,7 @@ func TestALostChangeIsNotTriedAgainInANewerGeneration(t *testing.T) {
 // The cache of a handler that has just started may show the desired state as it was
 // before the change.
 func TestALostChangeIsNotForgottenByACacheThatIsBehind(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler()
 	n.want(2, "p", "br0")
@@ -72,6 +74,7 @@ func TestALostChangeIsNotForgottenByACacheThatIsBehind(t *testing.T) {
 }
 
 func TestALostChangeIsNotTriedAgainByTheNextHandler(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler()
 	n.want(2, "p", "cut")
@@ -85,6 +88,7 @@ func TestALostChangeIsNotTriedAgainByTheNextHandler(t *testing.T) {
 }
 
 func TestAChangeThatFailedIsNotTriedAtOnceInANewerGeneration(t *testing.T) {
+	t.Parallel()
 	no := false
 	for sentence, c := range map[string]struct {
 		policy string

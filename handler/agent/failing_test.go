@@ -68,6 +68,7 @@ func onDisk(h *host, names ...string) profiles.Snapshot {
 }
 
 func TestWhatWasSeenAsTheWayBackBeganOutlivesACallThatFails(t *testing.T) {
+	t.Parallel()
 	h := newHost()
 	before := onDisk(h, "eth0")
 	second := func(n int) bool { return n == 2 }
@@ -82,6 +83,7 @@ func TestWhatWasSeenAsTheWayBackBeganOutlivesACallThatFails(t *testing.T) {
 }
 
 func TestWithoutAPictureOfTheTrialNothingGoesBeforeWhatIsThereIsNoted(t *testing.T) {
+	t.Parallel()
 	h := newHost()
 	before := onDisk(h, "eth0")
 	h.layers.tried("br0", map[string]any{"name": "br0", "type": "linux-bridge", "state": "up"})
@@ -103,6 +105,7 @@ func TestWithoutAPictureOfTheTrialNothingGoesBeforeWhatIsThereIsNoted(t *testing
 }
 
 func TestACommitWaitsUntilWhatItMakesVoidIsGoneForCertain(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		failures int
 		waits    time.Duration

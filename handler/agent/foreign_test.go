@@ -108,6 +108,7 @@ func (n *node) midApply(t *testing.T) {
 }
 
 func TestWhatAnApplyDropsInPassingIsPutBackBeforeTheCommit(t *testing.T) {
+	t.Parallel()
 	n, k, with := foreignNode(t, time.Minute)
 	n.handler(with)
 	n.want(2, "p", "br0")
@@ -127,6 +128,7 @@ func TestWhatAnApplyDropsInPassingIsPutBackBeforeTheCommit(t *testing.T) {
 }
 
 func TestWhatCannotBePutBackFailsTheChangeForGoodAndIsNamed(t *testing.T) {
+	t.Parallel()
 	n, k, with := foreignNode(t, 1500*time.Millisecond)
 	n.handler(with)
 	n.want(2, "p", "br0")
@@ -149,6 +151,7 @@ func TestWhatCannotBePutBackFailsTheChangeForGoodAndIsNamed(t *testing.T) {
 }
 
 func TestWhatARollbackDropsIsPutBackAfterACrashToo(t *testing.T) {
+	t.Parallel()
 	n, k, with := foreignNode(t, time.Hour)
 	_, kill := n.handler(with)
 	n.want(2, "p", "br0", "cut")
@@ -167,6 +170,7 @@ func TestWhatARollbackDropsIsPutBackAfterACrashToo(t *testing.T) {
 }
 
 func TestWhatARollbackDropsTwiceIsPutBackTwice(t *testing.T) {
+	t.Parallel()
 	n, k, with := foreignNode(t, time.Hour)
 	_, kill := n.handler(with)
 	n.want(2, "p", "br0", "cut")
@@ -186,6 +190,7 @@ func TestWhatARollbackDropsTwiceIsPutBackTwice(t *testing.T) {
 }
 
 func TestWhatARollbackDropsOnlyAfterItHasReturnedIsPutBack(t *testing.T) {
+	t.Parallel()
 	n, k, with := foreignNode(t, time.Second)
 	n.handler(with)
 	n.want(2, "p", "cut")
@@ -202,6 +207,7 @@ func TestWhatARollbackDropsOnlyAfterItHasReturnedIsPutBack(t *testing.T) {
 }
 
 func TestWhatARollbackDropsAndCannotBePutBackIsReported(t *testing.T) {
+	t.Parallel()
 	n, k, with := foreignNode(t, time.Second)
 	n.handler(with)
 	n.want(2, "p", "cut")
@@ -219,6 +225,7 @@ func TestWhatARollbackDropsAndCannotBePutBackIsReported(t *testing.T) {
 }
 
 func TestWhatItsOwnerTookAwayInTheWindowDoesNotComeBackWithTheRollback(t *testing.T) {
+	t.Parallel()
 	n, k, with := foreignNode(t, time.Second)
 	n.handler(with)
 	n.want(2, "p", "cut")
@@ -235,6 +242,7 @@ func TestWhatItsOwnerTookAwayInTheWindowDoesNotComeBackWithTheRollback(t *testin
 }
 
 func TestAfterARebootTheOwnersMakeTheirThingsAnew(t *testing.T) {
+	t.Parallel()
 	n, k, with := foreignNode(t, time.Hour)
 	_, kill := n.handler(with)
 	n.want(2, "p", "cut")

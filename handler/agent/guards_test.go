@@ -62,6 +62,7 @@ func (n *node) asked(generation int64) *v1.Transaction {
 }
 
 func TestProbesOfTheDesiredStateGuardIt(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		defaults  string
 		probes    []v1.Probe
@@ -105,6 +106,7 @@ func TestProbesOfTheDesiredStateGuardIt(t *testing.T) {
 }
 
 func TestAPersonConfirmsWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct{ policy, command string }{
 		"for a policy by its own generation":     {"p", "kubectl annotate --overwrite nncp p nmstate.io/confirm=42"},
 		"for a state that was written by a hand": {"", "kubectl annotate --overwrite nns node1 nmstate.io/confirm=2"},
@@ -136,6 +138,7 @@ func TestAPersonConfirmsWhatWasAsked(t *testing.T) {
 }
 
 func TestWhatNobodyConfirmsIsTakenBack(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.wantProbed(2, "p", "", within(person, 1))
@@ -147,6 +150,7 @@ func TestWhatNobodyConfirmsIsTakenBack(t *testing.T) {
 }
 
 func TestAHandlerThatDiesWhileItWaitsForAPersonIsFollowedByOneThatTakesTheChangeBack(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler()
 	n.wantProbed(2, "p", "", person)
@@ -163,6 +167,7 @@ func TestAHandlerThatDiesWhileItWaitsForAPersonIsFollowedByOneThatTakesTheChange
 }
 
 func TestAnEditEndsTheWaitForAPerson(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.wantProbed(2, "p", "", person)
@@ -175,6 +180,7 @@ func TestAnEditEndsTheWaitForAPerson(t *testing.T) {
 
 // As when its Node is deleted while a change waits.
 func TestTheEndOfTheNodeNetworkStateEndsTheWaitForAPerson(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.wantProbed(2, "p", "", person)
@@ -187,6 +193,7 @@ func TestTheEndOfTheNodeNetworkStateEndsTheWaitForAPerson(t *testing.T) {
 
 // The API server may be out of reach for the handler and not for the person.
 func TestAWaitForAPersonThatCannotBeReportedGoesOn(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	refuses := func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 		if last := o.(*v1.NodeNetworkState).Status.Transaction; last != nil && last.Phase == string(txn.Probing) {
@@ -205,6 +212,7 @@ func TestAWaitForAPersonThatCannotBeReportedGoesOn(t *testing.T) {
 }
 
 func TestOnePassWaitsForAPersonToo(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, kill := n.handler()
 	n.wantProbed(2, "p", "", person)
@@ -220,6 +228,7 @@ func TestOnePassWaitsForAPersonToo(t *testing.T) {
 }
 
 func TestOnlyTheConfirmationLetsAnAnnotationThrough(t *testing.T) {
+	t.Parallel()
 	with := func(key, value string) *v1.NodeNetworkState {
 		nns := &v1.NodeNetworkState{}
 		nns.Name, nns.Annotations = "node1", map[string]string{key: value}

@@ -35,6 +35,7 @@ func ending(t *testing.T, a *Agent, patience time.Duration) <-chan error {
 }
 
 func TestAHandlerThatIsToEndLetsItsTransactionEndAndBeginsNone(t *testing.T) {
+	t.Parallel()
 	n, a, release := held(t)
 	ended := ending(t, a, time.Hour)
 	n.until("it is ending", func() bool { return a.Ready() != nil })
@@ -58,6 +59,7 @@ func TestAHandlerThatIsToEndLetsItsTransactionEndAndBeginsNone(t *testing.T) {
 }
 
 func TestAHandlerThatIsToEndTakesBackWhatTakesTooLong(t *testing.T) {
+	t.Parallel()
 	n, a, _ := held(t)
 	if err := <-ending(t, a, 50*time.Millisecond); err != nil {
 		t.Fatal(err)
@@ -75,6 +77,7 @@ func TestAHandlerThatIsToEndTakesBackWhatTakesTooLong(t *testing.T) {
 }
 
 func TestTheNextHandlerAppliesWhatTheLastOneTookBack(t *testing.T) {
+	t.Parallel()
 	n, a, _ := held(t)
 	if err := <-ending(t, a, 0); err != nil {
 		t.Fatal(err)
@@ -89,6 +92,7 @@ func TestTheNextHandlerAppliesWhatTheLastOneTookBack(t *testing.T) {
 }
 
 func TestAHandlerWithoutATransactionEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, _ := n.handler()
 	n.until("the node is reported", func() bool { return a.Ready() == nil })
@@ -101,6 +105,7 @@ func TestAHandlerWithoutATransactionEndsAtOnce(t *testing.T) {
 }
 
 func TestAHandlerWhoseTimeIsOverSaysWhatItLeaves(t *testing.T) {
+	t.Parallel()
 	_, a, release := held(t)
 	defer release()
 	over, cancel := context.WithCancel(t.Context())
@@ -114,6 +119,7 @@ func TestAHandlerWhoseTimeIsOverSaysWhatItLeaves(t *testing.T) {
 }
 
 func TestLivenessIsThatTurnsEndAndReadinessThatTheNodeWasReported(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	stuck, begun := make(chan struct{}), make(chan struct{}, 1)
 	a, _ := n.handler(func(o *Options) {

@@ -20,6 +20,7 @@ func shortHistory(all []v1.PastTransaction) []string {
 }
 
 func TestHistoryIsReportedWithTheOutcome(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.want(2, "p", "br0")
@@ -36,6 +37,7 @@ func TestHistoryIsReportedWithTheOutcome(t *testing.T) {
 }
 
 func TestWhatIsRemembered(t *testing.T) {
+	t.Parallel()
 	one := func(policy string, generation int64, result v1.TransactionResult) v1.PastTransaction {
 		return v1.PastTransaction{Policy: policy, PolicyGeneration: generation, Result: result}
 	}

@@ -14,6 +14,7 @@ import (
 )
 
 func TestWhatChangesNothingIsCommittedOnlyIfItIsWantedByNow(t *testing.T) {
+	t.Parallel()
 	long, now := v1.NewState([]byte(`{}`)), v1.NewState([]byte(`{"interfaces":[{"name":"br0","type":"dummy","state":"up"}]}`))
 	for sentence, c := range map[string]struct {
 		cached, live v1.State
@@ -64,6 +65,7 @@ func TestWhatChangesNothingIsCommittedOnlyIfItIsWantedByNow(t *testing.T) {
 }
 
 func TestWhatAPersonWritesIsAppliedInOneSpellingAndNotAgainInAnother(t *testing.T) {
+	t.Parallel()
 	const canonical = `{"interfaces":[{"link-aggregation":{"mode":"802.3ad","options":{"miimon":100}},"mtu":1400,"name":"bond9","state":"up","type":"bond"}]}`
 	n := newNode(t)
 	n.handler()

@@ -18,6 +18,7 @@ func (k lacking) CanMake(kind string) bool      { return !slices.Contains(k, kin
 func (k lacking) Links() (can, cannot []string) { return []string{"veth"}, k }
 
 func TestWhatCannotBeOnTheNodeIsToldBeforeItIsTried(t *testing.T) {
+	t.Parallel()
 	before := stateOf(t, `{"interfaces":[{"name":"eth0","type":"ethernet","state":"up"},{"name":"bond0","type":"bond","state":"up"},{"name":"lo","type":"loopback"}]}`)
 	for sentence, test := range map[string]struct {
 		desired string
@@ -50,6 +51,7 @@ func TestWhatCannotBeOnTheNodeIsToldBeforeItIsTried(t *testing.T) {
 }
 
 func TestTheReportTellsWhatTheKernelCanMake(t *testing.T) {
+	t.Parallel()
 	a := &Agent{Options: Options{Kernel: lacking{"bond", "vlan"}}}
 	want := &v1.Capabilities{LinkTypes: []string{"veth"}, MissingLinkTypes: []string{"bond", "vlan"}}
 	if diff := cmp.Diff(want, a.capabilities()); diff != "" {

@@ -25,6 +25,7 @@ func (n *node) stands(name string) profiles.DeviceState {
 }
 
 func TestADeviceThatIsDisconnectedHasDriftedThoughItsLinkIsAsItWas(t *testing.T) {
+	t.Parallel()
 	gone := profiles.Device{Name: "a", State: profiles.Disconnected}
 	t.Run("it is activated again", func(t *testing.T) {
 		n := newNode(t)

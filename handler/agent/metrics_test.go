@@ -32,6 +32,7 @@ func observations(t *testing.T, registry *prometheus.Registry) map[string]uint64
 }
 
 func TestTransactionsAreCountedAndTimed(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	registry := prometheus.NewRegistry()
 	n.handler(func(o *Options) { o.Metrics = registry })
@@ -58,6 +59,7 @@ func TestTransactionsAreCountedAndTimed(t *testing.T) {
 }
 
 func TestAHandWrittenStateThatIsTriedAgainIsARetry(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	registry := prometheus.NewRegistry()
 	n.handler(quick, func(o *Options) { o.Metrics = registry })
@@ -69,6 +71,7 @@ func TestAHandWrittenStateThatIsTriedAgainIsARetry(t *testing.T) {
 }
 
 func TestWhatTheNodeReportsIsCountedByKind(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m, err := newMetrics(registry, "n")
 	if err != nil {
@@ -115,6 +118,7 @@ func TestWhatTheNodeReportsIsCountedByKind(t *testing.T) {
 }
 
 func TestAReportThatIsNotHowTheNetworkIsIsStale(t *testing.T) {
+	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m, err := newMetrics(registry, "n")
 	if err != nil {

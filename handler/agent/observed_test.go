@@ -12,6 +12,7 @@ import (
 )
 
 func TestWhatIsCommittedIsNotObservedWhileAnotherChangeIsTakenBack(t *testing.T) {
+	t.Parallel()
 	var nns v1.NodeNetworkState
 	nns.Generation = 7
 	a := &Agent{Options: Options{Clock: deadline.On(clock.RealClock{})}, record: journal.Record{Committed: &journal.Committed{}}}

@@ -72,6 +72,7 @@ func TestWhatOpenVSwitchWasGivenIsGuarded(t *testing.T) {
 // TestOpenVSwitchGoesBack to what the journal says, that of a handler too which
 // had it in the report alone.
 func TestOpenVSwitchGoesBack(t *testing.T) {
+	t.Parallel()
 	const change, before = `{"ovs-db":{"external_ids":{"count":"4"}}}`, `{"ovs-db":{"external_ids":{"count":"3"}}}`
 	had := state.Columns{"external_ids": {"count": "2"}}
 	now := profiles.Snapshot{OpenVSwitch: state.Columns{"external_ids": {"count": "4"}}}
@@ -106,6 +107,7 @@ func (p pictured) Profiles(context.Context) (profiles.Snapshot, error) { return 
 // TestADatabaseThatCannotBeReadStopsOnlyWhatNamesIt: it may be ill while another
 // change is to be taken back.
 func TestADatabaseThatCannotBeReadStopsOnlyWhatNamesIt(t *testing.T) {
+	t.Parallel()
 	had := &profiles.Snapshot{OpenVSwitch: state.Columns{"external_ids": {"count": "2"}}}
 	for name, c := range map[string]struct {
 		change string

@@ -29,6 +29,7 @@ func layersOf(t *testing.T, h *host, name string) []string {
 }
 
 func TestATrialIsNotOnDiskBeforeItIsProven(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.want(2, "p", "cut") // The API server is out of reach with it, so it stays a trial.
@@ -39,6 +40,7 @@ func TestATrialIsNotOnDiskBeforeItIsProven(t *testing.T) {
 }
 
 func TestACommittedChangeIsOnDisk(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.want(2, "p", "br0")
@@ -61,6 +63,7 @@ func (f forgetful) Do(ctx context.Context, action profiles.Action) error {
 }
 
 func TestWhatIsNotOnDiskIsNotCommittedWhateverNetworkManagerSays(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler(func(o *Options) { o.Backend = forgetful{o.Backend} })
 	n.want(2, "p", "br0")

@@ -31,6 +31,7 @@ func (u *unwilling) Apply(ctx context.Context, _ state.State, _ time.Duration, _
 }
 
 func TestNameServersThatWereTakenOutOfAProfileAreBackWhenNothingIsApplied(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.layers.put(fileOf(profiles.DiskDir, "eth0"), profiles.File{Mode: 0o600,
 		Content: []byte("[connection]\nid=eth0\nuuid=eth0\ninterface-name=eth0\n[ipv4]\nmethod=manual\ndns=192.0.2.53;\n")})

@@ -37,6 +37,7 @@ func (r reticent) Pending(ctx context.Context) ([]backend.Pending, error) {
 }
 
 func TestACheckpointThatNobodyTellsOfIsNotTakenForGone(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler(func(o *Options) { o.Backend = stuck{o.Backend} })
 	n.want(2, "p", "br0")
@@ -57,6 +58,7 @@ type mute struct{ backend.Backend }
 func (mute) Instance(context.Context) (string, error) { return "", backend.ErrUnavailable }
 
 func TestANodeWithAChangeThatAnEarlierProcessLeftIsNotToldToBeAtItsCommittedState(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler(func(o *Options) { o.Backend = stuck{o.Backend} })
 	n.want(2, "p", "br0")
@@ -73,6 +75,7 @@ func TestANodeWithAChangeThatAnEarlierProcessLeftIsNotToldToBeAtItsCommittedStat
 }
 
 func TestWhoseCheckpointItIs(t *testing.T) {
+	t.Parallel()
 	const life = 150 * time.Second // 2 minutes for the probes, and the margin.
 	change := txn.Change{Window: 2 * time.Minute}
 	unnamed := journal.Entry{ArmedBoot: time.Hour, Transaction: txn.State{Change: change}}
@@ -117,6 +120,7 @@ func (r renewed) Rollback(context.Context, backend.Checkpoint) error {
 }
 
 func TestACheckpointOfAnotherNetworkManagerIsNotOurs(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.hold = make(chan struct{})
 	_, kill := n.handler()

@@ -29,6 +29,7 @@ func (u *unread) Show(ctx context.Context) (state.State, error) {
 }
 
 func TestWhatCouldNotBeReadIsReadAgainThoughNothingElseAsksForIt(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	files, err := journal.NewFiles(n.dir)
 	if err != nil {
@@ -63,6 +64,7 @@ func TestWhatCouldNotBeReadIsReadAgainThoughNothingElseAsksForIt(t *testing.T) {
 // TestAnOutcomeIsNotPutTogetherOfTwo: a handler that has just started is shown the
 // NodeNetworkState as it was an outcome ago.
 func TestAnOutcomeIsNotPutTogetherOfTwo(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.refuse = errors.New("no")
 	_, kill := n.handler()

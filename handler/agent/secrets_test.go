@@ -98,6 +98,7 @@ func (n *node) expectNowhere() {
 }
 
 func TestSecretsReachTheBackendAndNothingElse(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	key, has := n.withKey()
 	n.handler(has)
@@ -125,6 +126,7 @@ func TestSecretsReachTheBackendAndNothingElse(t *testing.T) {
 }
 
 func TestAValueInAnErrorOfTheBackendIsMasked(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	key, has := n.withKey()
 	n.host.refuse = errors.New("nmstate: invalid argument: Canary of cak 7-a is no key")
@@ -137,6 +139,7 @@ func TestAValueInAnErrorOfTheBackendIsMasked(t *testing.T) {
 }
 
 func TestAnOpenJournalHasNoValueInClearText(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	key, has := n.withKey()
 	n.handler(has, func(o *Options) { o.Window = time.Hour })
@@ -151,6 +154,7 @@ func TestAnOpenJournalHasNoValueInClearText(t *testing.T) {
 }
 
 func TestAValueThatCannotBeReadChangesNothing(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		spoil func(*v1.NodeNetworkStateSpec)
 		says  string
@@ -187,6 +191,7 @@ func TestAValueThatCannotBeReadChangesNothing(t *testing.T) {
 }
 
 func TestWithoutTakesOutEveryValue(t *testing.T) {
+	t.Parallel()
 	cause := errors.New("a and Canary, Canary")
 	if got := without(cause, []string{"", "Canary"}).Error(); got != "a and (hidden), (hidden)" {
 		t.Error(got)

@@ -54,6 +54,7 @@ func (r rollsBack) Show(ctx context.Context) (state.State, error) {
 }
 
 func TestAProvenChangeWhoseCheckpointIsGoneIsKeptOnlyWhenItStaysInPlace(t *testing.T) {
+	t.Parallel()
 	const br1 = `{"interfaces": [{"name": "eth0", "type": "ethernet", "state": "up"}, {"name": "br1", "type": "linux-bridge", "state": "up"}]}`
 	for name, c := range map[string]struct {
 		comesBack time.Duration
@@ -93,6 +94,7 @@ func (u unreadable) Show(ctx context.Context) (state.State, error) {
 // NetworkManager may have committed a change and its answer be lost. While that is not
 // known, what the change took from a NIC would cut the node off.
 func TestOfAChangeThatMayBeCommittedNothingIsPutBackWhileTheNodeIsNotAsBefore(t *testing.T) {
+	t.Parallel()
 	const isThere, isNot = `{"interfaces": [{"name": "eth0", "state": "up", "type": "ethernet"}, {"name": "br1", "state": "up", "type": "linux-bridge"}]}`, `{"interfaces": [{"name": "eth0", "type": "ethernet", "state": "up"}]}`
 	for name, c := range map[string]struct {
 		unread    time.Duration
@@ -142,6 +144,7 @@ func (s outOfReach) Probe(context.Context, string) error {
 }
 
 func TestWhatIsOutOfReachForAMomentHindersTheLastResortNoLonger(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		until time.Duration
 		cut   bool
@@ -163,6 +166,7 @@ func TestWhatIsOutOfReachForAMomentHindersTheLastResortNoLonger(t *testing.T) {
 }
 
 func TestWhatALastResortHasLeftGoesThoughNobodyHasSeenIt(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		begun, goes bool
 	}{
@@ -192,6 +196,7 @@ func TestWhatALastResortHasLeftGoesThoughNobodyHasSeenIt(t *testing.T) {
 }
 
 func TestANodeThatIsAsBeforeDoesNotProveThatAChangeWasCommitted(t *testing.T) {
+	t.Parallel()
 	link := func(name, kind, is string) state.State {
 		return state.FromTree(map[string]any{"interfaces": []any{map[string]any{"name": name, "type": kind, "state": is}}})
 	}
@@ -238,6 +243,7 @@ func (n noted) Do(_ context.Context, action profiles.Action) error {
 }
 
 func TestAFileThatCannotBePutBackKeepsNetworkManagerFromNothingAndFilesOnDisk(t *testing.T) {
+	t.Parallel()
 	inRun := profiles.Action{Verb: profiles.Remove, Path: profiles.RunDir + "/last-resort.nmconnection"}
 	onDisk := profiles.Action{Verb: profiles.Remove, Path: profiles.DiskDir + "/br0.nmconnection"}
 	write, sync := profiles.Action{Verb: profiles.Write, Path: profiles.DiskDir + "/eth0.nmconnection"}, profiles.Action{Verb: profiles.Sync}
@@ -281,6 +287,7 @@ func TestAFileThatCannotBePutBackKeepsNetworkManagerFromNothingAndFilesOnDisk(t 
 
 // On the lab a power cut in the middle of a trial made a MAC-VLAN anew, and the way back was told as incomplete.
 func TestTheMACAddressOfWhatABootHasMadeAnewIsNoDifference(t *testing.T) {
+	t.Parallel()
 	for booted, want := range map[string]int{"first": 1, "second": 0} {
 		h := newHost()
 		h.interfaces = map[string]map[string]any{"mac1": {"name": "mac1", "type": "mac-vlan", "state": "up", "mac-address": "02:00:00:00:00:0B"}}

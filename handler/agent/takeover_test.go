@@ -38,6 +38,7 @@ func (n *node) takenOver(policy, onDelete string) {
 }
 
 func TestWhatTheOlderProjectHasConfiguredIsTakenOverAsItIs(t *testing.T) {
+	t.Parallel()
 	for sentence, c := range map[string]struct {
 		change  func(*host)
 		applies int
@@ -74,6 +75,7 @@ func TestWhatTheOlderProjectHasConfiguredIsTakenOverAsItIs(t *testing.T) {
 
 // Profiles come up one after the other: what is lacking then is no reason to apply it.
 func TestATakeOverWaitsUntilTheNodeIsCalm(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.takenOver("br0", "")
 	a, _ := n.handler(func(o *Options) { o.Damping = idle.Damping{Calm: time.Hour} })
@@ -89,6 +91,7 @@ func TestATakeOverWaitsUntilTheNodeIsCalm(t *testing.T) {
 }
 
 func TestAnUndoTakesNothingOfWhatTheOlderProjectMade(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.had("br0")
 	n.takenOver("br0", "Revert")
@@ -103,6 +106,7 @@ func TestAnUndoTakesNothingOfWhatTheOlderProjectMade(t *testing.T) {
 }
 
 func TestWhichChangeIsATakeOver(t *testing.T) {
+	t.Parallel()
 	of := func(policies ...string) (sources []v1.DesiredSource) {
 		for _, policy := range policies {
 			sources = append(sources, v1.DesiredSource{Source: v1.Source{Policy: policy[:1], Generation: 1, Hash: policy[1:]}})

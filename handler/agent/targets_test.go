@@ -67,6 +67,7 @@ func dualStack() *routers {
 }
 
 func TestTheBaselineKnowsWhichGatewaysAnswered(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		dead, lately, answered []string
 	}{
@@ -116,6 +117,7 @@ func TestTheBaselineKnowsWhichGatewaysAnswered(t *testing.T) {
 }
 
 func TestAChangeAfterWhichOneFamilysGatewayIsDeadIsTakenBackAndSoIsItsNextAttempt(t *testing.T) {
+	t.Parallel()
 	n, network := newNode(t), dualStack()
 	n.handler(func(o *Options) {
 		o.Prober, o.Backoff = network, idle.Backoff{FirstLost: time.Second, MostLost: time.Second}
@@ -145,6 +147,7 @@ func TestAChangeAfterWhichOneFamilysGatewayIsDeadIsTakenBackAndSoIsItsNextAttemp
 }
 
 func TestAFamilyThatAChangeRemovesIsToldWhenItIsCommitted(t *testing.T) {
+	t.Parallel()
 	n, network := newNode(t), dualStack()
 	n.handler(func(o *Options) { o.Prober = network })
 	n.edit(func(nns *v1.NodeNetworkState) {
@@ -158,6 +161,7 @@ func TestAFamilyThatAChangeRemovesIsToldWhenItIsCommitted(t *testing.T) {
 }
 
 func TestWhatNetworkManagerDoesNotActivateIsTakenBackInOneReadableLine(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.host.mu.Lock()

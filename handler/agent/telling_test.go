@@ -57,6 +57,7 @@ func (n *node) count() int {
 }
 
 func TestAQuickChangeIsOneRequest(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	notes := tellings(n, nil)
 	a, _ := n.handler()
@@ -71,6 +72,7 @@ func TestAQuickChangeIsOneRequest(t *testing.T) {
 }
 
 func TestAChangeThatTakesItsTimeSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	notes := tellings(n, nil)
 	n.handler()
@@ -95,6 +97,7 @@ func TestAChangeThatTakesItsTimeSaysWhatItWaitsFor(t *testing.T) {
 }
 
 func TestNothingOfAChangeWaitsForAReportOfIt(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	hold, asked, answers, late := make(chan struct{}), make(chan struct{}, 1), make(chan struct{}), make(chan error, 1)
 	n.host.hold = hold
@@ -122,6 +125,7 @@ func TestNothingOfAChangeWaitsForAReportOfIt(t *testing.T) {
 }
 
 func TestANodeThatIsSetAsideInMidChangeShowsNoneThatRuns(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.wantProbed(2, "p", "", person)
@@ -134,6 +138,7 @@ func TestANodeThatIsSetAsideInMidChangeShowsNoneThatRuns(t *testing.T) {
 }
 
 func TestACorrectionThatTakesItsTimeIsToldAndThenTheLastChangeAgain(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	a, _ := n.handler(quick)
 	n.wantMTU(2, map[string]string{"a": ""})

@@ -51,6 +51,7 @@ func (n *node) failing() (bool, string) {
 }
 
 func TestWhatAPolicyMadeGoesWithItOnlyWhereItSaysRevert(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		onDelete string
 		stays    bool
@@ -84,6 +85,7 @@ func TestWhatAPolicyMadeGoesWithItOnlyWhereItSaysRevert(t *testing.T) {
 }
 
 func TestAnUndoThatCutsTheNodeOffIsTakenBackAndItsConfigurationStays(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler()
 	n.wantFrom(2, "Revert", "a", "b")
@@ -111,6 +113,7 @@ func TestAnUndoThatCutsTheNodeOffIsTakenBackAndItsConfigurationStays(t *testing.
 }
 
 func TestAnUndoThatWasRefusedIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.handler(func(o *Options) { o.Backoff = idle.Backoff{First: 10 * time.Millisecond, Most: 10 * time.Millisecond} })
 	n.wantFrom(2, "Revert", "a", "b")
@@ -129,6 +132,7 @@ func TestAnUndoThatWasRefusedIsTriedAgain(t *testing.T) {
 }
 
 func TestAnUndoThatNeverWorksEndsAndItsConfigurationStays(t *testing.T) {
+	t.Parallel()
 	for name, late := range map[string]bool{"it is refused": false, "it fails once something was changed": true} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)
@@ -175,6 +179,7 @@ func (c clings) Apply(ctx context.Context, s state.State, d time.Duration, armed
 }
 
 func TestAnUndoIsTriedOnWhileNothingCanBeChanged(t *testing.T) {
+	t.Parallel()
 	clock := clocktesting.NewFakeClock(time.Unix(1_000_000, 0))
 	h := newHost()
 	a := &Agent{Options: Options{Clock: deadline.On(clock), Backend: h}}
@@ -200,6 +205,7 @@ func TestAnUndoIsTriedOnWhileNothingCanBeChanged(t *testing.T) {
 }
 
 func TestAHandlerThatIsKilledInMidUndoIsFollowedByOneThatCompletesIt(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler()
 	n.wantFrom(2, "Revert", "a", "b")
@@ -238,6 +244,7 @@ func (n *node) record() journal.Record {
 }
 
 func TestARecordOfAnOlderHandlerUndoesNothing(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler()
 	n.wantFrom(2, "Revert", "a", "b")

@@ -55,6 +55,7 @@ func (n *node) files() []string {
 }
 
 func TestAJournalThatCannotBeReadIsToldAndSetAsideAndTheNodeGoesOn(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.garble("journal.json")
 	_, kill := n.handler()
@@ -80,6 +81,7 @@ func TestAJournalThatCannotBeReadIsToldAndSetAsideAndTheNodeGoesOn(t *testing.T)
 }
 
 func TestAJournalThatCouldNotBeReadIsToldForADay(t *testing.T) {
+	t.Parallel()
 	for sentence, test := range map[string]struct {
 		ago  time.Duration
 		want string
@@ -98,6 +100,7 @@ func TestAJournalThatCouldNotBeReadIsToldForADay(t *testing.T) {
 }
 
 func TestWhatWasToldOfTheJournalOutlivesTheHandler(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.garble("journal.json")
 	_, kill := n.handler()
@@ -143,6 +146,7 @@ func (h *host) hides(name string) bool {
 }
 
 func TestATrialIsTakenBackByWhatNetworkManagerHasWhereTheJournalCannotBeRead(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.trial()
 	n.garble("journal.json")
@@ -158,6 +162,7 @@ func TestATrialIsTakenBackByWhatNetworkManagerHasWhereTheJournalCannotBeRead(t *
 
 // What a trial made anew looks like somebody else's, so a person is told the file.
 func TestProfilesThatMayBeOfTheTrialAreNamed(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.mu.Lock()
 	n.host.layers.tried("veth1", map[string]any{"name": "veth1", "type": "veth", "state": "up"})
@@ -169,6 +174,7 @@ func TestProfilesThatMayBeOfTheTrialAreNamed(t *testing.T) {
 }
 
 func TestACheckpointThatMayBeSomebodyElsesIsLeftToEndByItself(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.trial()
 	n.host.checkpoint, n.host.life = "/checkpoint/7", 1
@@ -190,6 +196,7 @@ func TestACheckpointThatMayBeSomebodyElsesIsLeftToEndByItself(t *testing.T) {
 }
 
 func TestACheckpointWithoutAnEndIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.checkpoint, n.host.life = "/checkpoint/7", 0
 	n.garble("journal.json")
@@ -198,6 +205,7 @@ func TestACheckpointWithoutAnEndIsNotWaitedFor(t *testing.T) {
 }
 
 func TestARecordThatCannotBeReadIsEmpty(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler()
 	n.want(2, "p", "br0")
@@ -212,6 +220,7 @@ func TestARecordThatCannotBeReadIsEmpty(t *testing.T) {
 
 // A transaction is taken back all the same where only the record cannot be read.
 func TestAnOpenTransactionIsTakenBackBesideARecordThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	_, kill := n.handler(func(o *Options) { o.Backend = stuck{o.Backend} })
 	n.want(2, "p", "br0")
@@ -243,6 +252,7 @@ func (b away) Pending(ctx context.Context) ([]backend.Pending, error) {
 }
 
 func TestNetworkManagerIsWaitedForWhereTheJournalCannotBeRead(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.trial()
 	n.garble("journal.json")
@@ -255,6 +265,7 @@ func TestNetworkManagerIsWaitedForWhereTheJournalCannotBeRead(t *testing.T) {
 }
 
 func TestTheWayBackNeedsNoConnectionToTheCluster(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.trial()
 	n.garble("journal.json")

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	var updated atomic.Bool
 	a, _ := n.handler(func(o *Options) {
@@ -61,6 +62,7 @@ func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
 }
 
 func TestWhatOnlyANewerNetworkManagerDoesIsTold(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string]int{"1.42.4": 3, "1.52.1": 1, "1.54.0": 0, "": 0, "unknown": 0} {
 		if got := limits(version); len(got) != want {
 			t.Errorf("of %q is said %q, want %d lines", version, got, want)

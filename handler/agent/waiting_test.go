@@ -11,6 +11,7 @@ import (
 )
 
 func TestAChangeWaitsForACheckpointOfSomebodyElseAndThatIsNoFailure(t *testing.T) {
+	t.Parallel()
 	n := newNode(t)
 	n.host.mu.Lock()
 	n.host.checkpoint = "/theirs" // It never expires.
@@ -52,6 +53,7 @@ type sinceBoot struct {
 func (s sinceBoot) Elapsed() (time.Duration, error) { return s.long, nil }
 
 func TestUntilWhenACheckpointIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		pending []backend.Pending
 		look    time.Duration
