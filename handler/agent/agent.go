@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,7 +18,6 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
-	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -87,15 +85,8 @@ type Agent struct {
 	machine txn.State
 	entry   journal.Entry
 	record  journal.Record
-	// written is the NodeNetworkState as our last write returned it: the
-	// cache may still be behind it.
-	written *v1.NodeNetworkState
-	// whole is the node's report as it was last read, be it told or not.
-	whole atomic.Pointer[state.State]
-	// refreshed is the last value of the force-refresh label that was answered.
-	refreshed string
-	// former is what was told of the time before the policies.
-	former *toldBefore
+	// reported is what the API server was told.
+	reported reported
 	// hashed is the desired state that was asked for last, with its hash.
 	hashed hashed
 	// shown is what was read back last; nil once it was reported or taken back.
@@ -104,10 +95,8 @@ type Agent struct {
 	latest *latest
 	// allThere: the change is in place and nothing that it does not name is lost.
 	allThere bool
-	// left is what an earlier process left open, until Recover takes it on;
-	// blind is what cannot be read of what it left.
-	left  *journal.Entry
-	blind blind
+	// left is what an earlier process left, until Recover takes it on.
+	left leftover
 	// waiting is the change that waits for a checkpoint of somebody else; nil for none.
 	waiting *v1.Transaction
 	// telling is what others were told of the running transaction.
@@ -156,7 +145,7 @@ func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 	}
 	defer a.endTurn()
 
-	if a.isLeft() {
+	if a.left.is() {
 		// Recover needs the next turn, so this one waits for no API server.
 		a.reportMeanwhile(ctx)
 		return reconcile.Result{RequeueAfter: recoverPoll}, nil

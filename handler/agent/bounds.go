@@ -42,7 +42,7 @@ func (a *Agent) tellState(status *v1.NodeNetworkStateStatus, report state.State,
 // Whole is the node's whole report as it was last read, whether or not all of it was
 // told; false before it was read.
 func (a *Agent) Whole() (state.State, bool) {
-	if whole := a.whole.Load(); whole != nil {
+	if whole := a.reported.whole.Load(); whole != nil {
 		return *whole, true
 	}
 	return state.State{}, false
@@ -54,7 +54,7 @@ func (a *Agent) patch(ctx context.Context, base *v1.NodeNetworkState, status v1.
 	if err := a.Client.Status().Patch(ctx, written, patch.Since{Read: base}); err != nil {
 		return err
 	}
-	a.written = written
+	a.reported.written = written
 	return nil
 }
 

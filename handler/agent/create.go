@@ -33,7 +33,7 @@ func (a *Agent) create(ctx context.Context) error {
 	if committed := a.record.Committed; committed != nil && len(committed.Sources) > 0 {
 		nns.Spec.DesiredState, nns.Spec.Sources = v1.NewState(committed.Desired), committed.Sources
 	}
-	a.written = nil
+	a.reported.written = nil
 	a.inbox.setDirty(true)
 	if err := a.Client.Create(ctx, nns, client.FieldOwner(v1.PolicyFieldManager)); client.IgnoreAlreadyExists(err) != nil {
 		return fmt.Errorf("creating NodeNetworkState %s: %w", a.Node, err)

@@ -28,7 +28,7 @@ type drift struct {
 // judge compares what was read with what is committed. A node that is being
 // brought somewhere else is not judged.
 func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus, read reading) {
-	a.drift.unjudged = a.record.Committed == nil || a.machine.Running() || a.isLeft() || !a.atCommitted(nns)
+	a.drift.unjudged = a.record.Committed == nil || a.machine.Running() || a.left.is() || !a.atCommitted(nns)
 	if a.drift.unjudged {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +31,19 @@ const (
 	maxValue  = 256
 	maxAwaits = 100
 )
+
+// reported is what the API server was told of the node, or would be.
+type reported struct {
+	// written is the NodeNetworkState as our last write returned it: the
+	// cache may still be behind it.
+	written *v1.NodeNetworkState
+	// whole is the node's report as it was last read, be it told or not.
+	whole atomic.Pointer[state.State]
+	// refreshed is the last value of the force-refresh label that was answered.
+	refreshed string
+	// former is what was told of the time before the policies.
+	former toldBefore
+}
 
 // report writes the status if anything that matters changed. What was written
 // with its reply lost, or by the handler before this one, the cache may not show
@@ -107,7 +121,7 @@ func (a *Agent) tellSetAside(ctx context.Context, nns *v1.NodeNetworkState) erro
 	if err := a.Client.Status().Patch(ctx, written, patch.Since{Read: base}); err != nil {
 		return fmt.Errorf("reporting that node %s is not managed: %w", a.Node, err)
 	}
-	a.written = written
+	a.reported.written = written
 	return nil
 }
 
@@ -123,7 +137,9 @@ func sameStatus(a, b v1.NodeNetworkStateStatus) bool {
 
 // newest is the object as we know it: our own last write may be ahead of the
 // cache, and nobody else writes the status.
-func (a *Agent) newest(nns *v1.NodeNetworkState) *v1.NodeNetworkState { return newest(nns, a.written) }
+func (a *Agent) newest(nns *v1.NodeNetworkState) *v1.NodeNetworkState {
+	return newest(nns, a.reported.written)
+}
 
 func newest(nns, ours *v1.NodeNetworkState) *v1.NodeNetworkState {
 	base := nns.DeepCopy()
@@ -137,7 +153,7 @@ func newest(nns, ours *v1.NodeNetworkState) *v1.NodeNetworkState {
 // observe reads the node's network where it may have changed.
 func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) error {
 	refresh := nns.Labels[v1.ForceRefreshLabel]
-	if !a.inbox.isDirty() && refresh == a.refreshed && !status.CurrentState.IsZero() {
+	if !a.inbox.isDirty() && refresh == a.reported.refreshed && !status.CurrentState.IsZero() {
 		return nil
 	}
 	a.inbox.setDirty(false)
@@ -164,12 +180,12 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 	}
 	named := slices.Concat(policyInterfaces(nns), a.awaited())
 	filtered := state.Report(current, named...).WithoutSecrets()
-	a.whole.Store(&filtered)
+	a.reported.whole.Store(&filtered)
 	a.metrics.inventory(a.Node, filtered)
-	if a.tellState(status, filtered, named) || refresh != a.refreshed {
+	if a.tellState(status, filtered, named) || refresh != a.reported.refreshed {
 		status.LastSuccessfulUpdateTime = metav1.NewTime(a.Clock.Now())
 	}
-	a.refreshed = refresh
+	a.reported.refreshed = refresh
 	a.judge(nns, status, read)
 	return nil
 }
@@ -228,7 +244,7 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 	// A change that is still taken back, be it one that an earlier process left:
 	// the node is not there yet, and who waits for it (desired.Decide) must not be
 	// told so.
-	atCommitted = atCommitted && !a.machine.Running() && !a.isLeft()
+	atCommitted = atCommitted && !a.machine.Running() && !a.left.is()
 	if atCommitted || (last != nil && last.Generation == nns.Generation && last.Result != v1.TransactionSuperseded) {
 		status.ObservedGeneration = nns.Generation
 	}

@@ -49,7 +49,7 @@ func (a *Agent) tellRunning(ctx context.Context) time.Duration {
 		return wait
 	}
 	a.telling.Telling = a.telling.Try(now)
-	what, ours, answers := a.running(), a.written, make(chan answer, 1)
+	what, ours, answers := a.running(), a.reported.written, make(chan answer, 1)
 	attempt, cancel := deadline.After(context.WithoutCancel(ctx), a.Clock, tellAttempt)
 	a.telling.answer, a.telling.cancel = answers, cancel
 	a.Spawn(func() {
@@ -72,8 +72,8 @@ func (a *Agent) hear(ctx context.Context) {
 		case got.err != nil:
 			logf.FromContext(ctx).Info("the running change cannot be reported now", "phase", a.telling.Tried.Phase, "waitingFor", a.telling.Tried.Waiting, "cause", got.err.Error())
 			return
-		case got.written != nil && isNewer(got.written, a.written):
-			a.written = got.written
+		case got.written != nil && isNewer(got.written, a.reported.written):
+			a.reported.written = got.written
 		}
 		a.telling.Telling = a.telling.Told()
 	default:
@@ -129,8 +129,8 @@ func (a *Agent) transaction(reportedLast *v1.Transaction) *v1.Transaction {
 		return a.waiting.DeepCopy()
 	}
 	last, entry := a.record.Last, &a.entry
-	if a.left != nil {
-		entry = a.left
+	if a.left.entry != nil {
+		entry = a.left.entry
 	}
 	// How it ended may be on the disk, and the power have gone before its entry was closed.
 	recorded := last != nil && last.Generation == entry.Transaction.Change.Generation && last.Since.Equal(idle.InSeconds(entry.Since))
@@ -138,7 +138,7 @@ func (a *Agent) transaction(reportedLast *v1.Transaction) *v1.Transaction {
 	case recorded:
 	case a.machine.Running() && a.telling.IsTried():
 		return a.running()
-	case a.left != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(idle.InSeconds(a.left.Since)):
+	case a.left.entry != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(idle.InSeconds(a.left.entry.Since)):
 		return reportedLast
 	}
 	return a.record.Last.DeepCopy()

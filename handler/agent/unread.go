@@ -15,8 +15,18 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
 
-// blind is what of the journal cannot be read and was not set aside yet.
-type blind struct{ entry, record bool }
+// leftover is what an earlier process left.
+type leftover struct {
+	// entry is what it left open.
+	entry *journal.Entry
+	// blind is what of the journal cannot be read and was not set aside yet.
+	blind struct{ entry, record bool }
+}
+
+// is tells whether there is something for Recover to do.
+func (l leftover) is() bool { return l.entry != nil || l.isBlind() }
+
+func (l leftover) isBlind() bool { return l.blind.entry || l.blind.record }
 
 // load reads the journal. What cannot be read ends no handler: the node goes on
 // with what there is to go by. Another error may be over the next time.
@@ -24,19 +34,19 @@ func (a *Agent) load() error {
 	var err error
 	var messages []string
 	if a.record, err = a.Journal.Record(); errors.Is(err, journal.ErrUnreadable) {
-		a.record, a.blind.record = journal.Record{}, true
+		a.record, a.left.blind.record = journal.Record{}, true
 		messages = append(messages, err.Error()+"; what the node had committed is not known any more")
 	} else if err != nil {
 		return err
 	}
-	if a.left, err = a.Journal.Load(); errors.Is(err, journal.ErrUnreadable) {
-		a.left, a.blind.entry = nil, true
+	if a.left.entry, err = a.Journal.Load(); errors.Is(err, journal.ErrUnreadable) {
+		a.left.entry, a.left.blind.entry = nil, true
 		messages = append(messages, err.Error())
 	} else if err != nil {
 		return err
 	}
-	if a.left != nil && isRecorded(*a.left, a.record) {
-		a.entry, a.left, a.closing = *a.left, nil, unstored
+	if a.left.entry != nil && isRecorded(*a.left.entry, a.record) {
+		a.entry, a.left.entry, a.closing = *a.left.entry, nil, unstored
 	}
 	if len(messages) > 0 {
 		a.record.Unread = &journal.Unread{At: a.Clock.Now(), Message: strings.Join(messages, "; ")}
@@ -56,9 +66,6 @@ func isRecorded(entry journal.Entry, record journal.Record) bool {
 		committed != nil && committed.Hash == change.Hash
 }
 
-// isLeft tells whether there is something for Recover to do.
-func (a *Agent) isLeft() bool { return a.left != nil || a.blind.entry || a.blind.record }
-
 // tellUnread is how long a journal that could not be read is told of: the next
 // change may come at once, and nobody would have seen it.
 const tellUnread = 24 * time.Hour
@@ -76,13 +83,13 @@ func (a *Agent) unread() string {
 // Until then it is in its place: a handler that ends meanwhile leaves it all to
 // the next one.
 func (a *Agent) recoverUnread(ctx context.Context) error {
-	if !a.blind.entry && !a.blind.record {
+	if !a.left.isBlind() {
 		return nil
 	}
 	log := logf.FromContext(ctx)
 	log.Info("an earlier process left what cannot be read: going on without it", "cause", a.record.Unread.Message)
 	done := ""
-	if a.blind.entry {
+	if a.left.blind.entry {
 		var err error
 		if done, err = a.backWithoutEntry(ctx); err != nil {
 			return err
@@ -101,7 +108,7 @@ func (a *Agent) recoverUnread(ctx context.Context) error {
 		// next handler, which does the same again.
 		log.Error(err, "cannot set aside what cannot be read")
 	}
-	a.blind, a.unreported = blind{}, true
+	a.left, a.unreported = leftover{}, true
 	a.inbox.setDirty(true)
 	a.poke()
 	return nil
