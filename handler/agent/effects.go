@@ -354,7 +354,7 @@ func (a *Agent) compare(ctx context.Context, entry journal.Entry, before, desire
 		message := []string{"reading the node's network: " + err.Error()}
 		return txn.Settled{Differences: message, Missing: message}
 	}
-	diff := state.Diff
+	diff := state.DiffAfterRollback
 	if boot, err := a.Boot.ID(); err == nil && boot != entry.BootID {
 		diff = state.DiffAfterBoot
 	}

@@ -56,6 +56,13 @@ func DiffAfterBoot(before, after State) []Difference {
 	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool { return drawn[d.Path] || anotherCame(d.Path, was, is) })
 }
 
+// DiffAfterRollback is Diff without what no rollback can bring back, and nobody misses: a
+// link-local address of a MAC address that the interface had no more, where another one came.
+func DiffAfterRollback(before, after State) []Difference {
+	was, is := leaves(inOrder(before)), leaves(inOrder(after))
+	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool { return ofAnotherMAC(d.Path, was, is) })
+}
+
 // wholeInterface stands for an interface's being there at all.
 const wholeInterface = "the interface"
 

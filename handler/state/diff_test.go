@@ -1,6 +1,8 @@
 package state_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,6 +135,51 @@ func TestALinkLocalAddressOfAnotherMACIsNoDifferenceAfterABoot(t *testing.T) {
 	}
 	if diff := cmp.Diff(missing[:2], lines(state.Diff(bridge(was+"}"), bridge(is)))); diff != "" {
 		t.Errorf("without a boot: %s", diff)
+	}
+}
+
+// A bridge on the lab, whose change switched IPv6 off. It had been made with a MAC address of
+// its own, and got that of its port.
+func TestALinkLocalAddressOfAMACThatABridgeHadNoMoreDoesNotComeBack(t *testing.T) {
+	const (
+		own, old = `{"ip":"fe80::aa:ff:fe00:1","prefix-length":64}`, `{"ip":"fe80::b032:daff:fe3d:6da4","prefix-length":64}`
+		lost     = "interfaces[br0].ipv6.address[%s/64].ip: %[1]s is missing"
+		lost64   = "interfaces[br0].ipv6.address[%s/64].prefix-length: 64 is missing"
+	)
+	bridge := func(mac string, addresses ...string) state.State {
+		return parse(t, `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"up","mac-address":"`+mac+`","ipv6":{"enabled":true,"address":[`+strings.Join(addresses, ",")+`]}}]}`)
+	}
+	missing := func(addresses ...string) (all []string) {
+		for _, a := range addresses {
+			all = append(all, fmt.Sprintf(lost, a), fmt.Sprintf(lost64, a))
+		}
+		return all
+	}
+	const mac = "02:AA:00:00:00:01"
+	for name, test := range map[string]struct {
+		before, after state.State
+		want          []string
+	}{
+		"its own is back":         {before: bridge(mac, own, old), after: bridge(mac, own)},
+		"its own is not (yet)":    {before: bridge(mac, own, old), after: bridge(mac), want: missing("fe80::aa:ff:fe00:1", "fe80::b032:daff:fe3d:6da4")},
+		"its own is lost":         {before: bridge(mac, own, old), after: bridge(mac, old), want: missing("fe80::aa:ff:fe00:1")},
+		"another one came":        {before: bridge(mac, old), after: bridge(mac, `{"ip":"fe80::200:ff:fe00:0","prefix-length":64}`)},
+		"another than its own":    {before: bridge(mac, own), after: bridge(mac, old), want: missing("fe80::aa:ff:fe00:1")},
+		"nobody knows its MAC":    {before: bridge("", own, old), after: bridge("", own), want: missing("fe80::b032:daff:fe3d:6da4")},
+		"one that a person chose": {before: bridge(mac, own, `{"ip":"fe80::5","prefix-length":64}`), after: bridge(mac, own), want: missing("fe80::5")},
+		"somebody's own protocol": {
+			before: bridge(mac, own, strings.Replace(old, "}", `,"protocol":"keepalived"}`, 1)), after: bridge(mac, own),
+			want: append(missing("fe80::b032:daff:fe3d:6da4"), "interfaces[br0].ipv6.address[fe80::b032:daff:fe3d:6da4/64].protocol: keepalived is missing"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, lines(state.DiffAfterRollback(test.before, test.after))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if diff := cmp.Diff(missing("fe80::b032:daff:fe3d:6da4"), lines(state.Diff(bridge(mac, own, old), bridge(mac, own)))); diff != "" {
+		t.Errorf("without a rollback: %s", diff)
 	}
 }
 

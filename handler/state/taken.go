@@ -1,5 +1,11 @@
 package state
 
+import (
+	"encoding/hex"
+	"net/netip"
+	"strings"
+)
+
 // takenOver tells of a leaf that was not there before and only says that
 // NetworkManager has a profile now for a NIC that it had just observed: after a
 // rollback it keeps such a NIC, with what a profile that says nothing means.
@@ -49,6 +55,36 @@ func anotherCame(path Path, before, after map[Path]string) bool {
 		}
 	}
 	return false
+}
+
+// ofAnotherMAC tells of a leaf of a link-local address that the kernel made of a MAC address
+// which the interface had no more before the change, and in whose place another one is. A
+// bridge has such an address: it is made before the first port gives the bridge its MAC
+// address, and each activation makes another one.
+func ofAnotherMAC(path Path, before, after map[Path]string) bool {
+	address, is := linkLocalIn(path)
+	own := linkLocalOf(before[path.Subject().At("mac-address")])
+	return is && own != "" && address != own && madeOfMAC(address) && anotherCame(path, before, after)
+}
+
+// madeOfMAC tells an address whose second half has the form of RFC 4291, appendix A.
+func madeOfMAC(address string) bool {
+	prefix, err := netip.ParsePrefix(address)
+	if err != nil {
+		return false
+	}
+	b := prefix.Addr().As16()
+	return b[11] == 0xff && b[12] == 0xfe
+}
+
+// linkLocalOf is the link-local address that is made of a MAC address, with its length;
+// none of what is no MAC address.
+func linkLocalOf(mac string) string {
+	m, err := hex.DecodeString(strings.ReplaceAll(mac, ":", ""))
+	if err != nil || len(m) != 6 {
+		return ""
+	}
+	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0xfe, 0x80, 8: m[0] ^ 2, m[1], m[2], 0xff, 0xfe, m[3], m[4], m[5]}), 64).String()
 }
 
 // linkLocalIn is the link-local address that a leaf of an interface belongs to.
