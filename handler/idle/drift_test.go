@@ -68,7 +68,7 @@ func TestWhatDriftsAndWhenItIsPutRight(t *testing.T) {
 			for _, r := range c.reads {
 				now := start.Add(r.at)
 				var missing []state.Difference
-				for _, name := range strings.Fields(r.lacks) {
+				for name := range strings.FieldsSeq(r.lacks) {
 					missing = append(missing, mtuOf(name))
 				}
 				drift = drift.After(Comparison{

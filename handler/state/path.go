@@ -1,5 +1,7 @@
 package state
 
+import "slices"
+
 // Paths are the leaves of a document, in its order of sections and in the
 // spelling of Difference.Path: "interfaces[eth1].mtu". The entry of a list is a
 // leaf of its own, named by its natural key, or as a person would write it:
@@ -168,7 +170,7 @@ func portPlaces() []string {
 // names are the paths that may stand for the difference's leaf.
 func (d Difference) names() []Path {
 	bases := d.places()
-	names := bases[:len(bases):len(bases)]
+	names := slices.Clip(bases)
 	for _, value := range []string{d.Want, absentEntry + d.Got} {
 		for _, base := range bases {
 			names = append(names, base.entry(value))
