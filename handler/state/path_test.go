@@ -1,6 +1,8 @@
 package state
 
 import (
+	"encoding/json"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -127,6 +129,14 @@ func TestAPathIsReadAsItIsWritten(t *testing.T) {
 		got := ParsePath(written)
 		if got != want || got.String() != written {
 			t.Errorf("%s is %+v and is written %s", written, got, got)
+		}
+		text, err := json.Marshal(got)
+		var again Path
+		if err == nil {
+			err = json.Unmarshal(text, &again)
+		}
+		if err != nil || string(text) != strconv.Quote(written) || again != want {
+			t.Errorf("%s is %s as JSON, which reads as %+v (%v)", written, text, again, err)
 		}
 	}
 }

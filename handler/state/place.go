@@ -34,6 +34,12 @@ func (p Path) String() string {
 // MarshalText is String, for what is shown as JSON.
 func (p Path) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
+// UnmarshalText is ParsePath, for who reads that JSON.
+func (p *Path) UnmarshalText(written []byte) error {
+	*p = ParsePath(string(written))
+	return nil
+}
+
 // Rest is what String says behind the section and the interface.
 func (p Path) Rest() string {
 	if p.Entry == "" {
