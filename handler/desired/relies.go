@@ -106,13 +106,12 @@ func (r PolicyLeaves) Holds(live *v1.NodeNetworkConfigurationPolicy, node *corev
 	return live == nil || live.UID != r.UID || !wants(live, node)
 }
 
-// wants tells whether a policy that is not being deleted selects the node. An affinity
-// that cannot be read selects none.
+// wants tells whether the policy is the node's. An affinity that cannot be read selects none.
 func wants(policy *v1.NodeNetworkConfigurationPolicy, node *corev1.Node) bool {
-	if node == nil || !policy.DeletionTimestamp.IsZero() {
+	if node == nil {
 		return false
 	}
-	is, err := Selects(policy, node)
+	is, err := IsOf(policy, node)
 	return err == nil && is
 }
 

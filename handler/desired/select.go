@@ -27,6 +27,15 @@ func Selects(policy *v1.NodeNetworkConfigurationPolicy, node *corev1.Node) (bool
 	return matches && tolerates(policy.Spec.Tolerations, node.Spec.Taints), nil
 }
 
+// IsOf tells whether the policy is the node's: Selects; one that is being deleted is
+// nobody's any more.
+func IsOf(policy *v1.NodeNetworkConfigurationPolicy, node *corev1.Node) (bool, error) {
+	if !policy.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	return Selects(policy, node)
+}
+
 // tolerates treats an empty list as absent, since a typed client drops it.
 func tolerates(tolerations []corev1.Toleration, taints []corev1.Taint) bool {
 	if len(tolerations) == 0 {

@@ -71,7 +71,10 @@ type Comparison struct {
 // After is what is known once the node was read once more.
 func (d Drift) After(c Comparison) Drift {
 	next := Drift{seen: map[string]time.Time{}, hold: d.hold}
-	damping, told := c.Damping.OrDefault(), map[string]time.Time{}
+	if len(c.Missing) == 0 {
+		return next
+	}
+	damping, told, owners := c.Damping.OrDefault(), map[string]time.Time{}, ownersOf(c.Sources)
 	for _, one := range c.Told {
 		told[leafOf(one.Path, one.Expected, one.Found)] = earlier(one.Since.Time, c.Now)
 	}
@@ -86,11 +89,11 @@ func (d Drift) After(c Comparison) Drift {
 		ripe := later(since.Add(damping.Quiet), c.Calm)
 		switch {
 		case isTold:
-			next.found(missing, before, c)
+			next.found(missing, before, c, owners)
 		case c.Now.Before(ripe):
 			next.LookAt(ripe)
 		default:
-			next.found(missing, since, c)
+			next.found(missing, since, c, owners)
 		}
 	}
 	return next
@@ -109,9 +112,9 @@ func leafOf(path, want, got string) string {
 }
 
 // found adds a leaf that drifted, with what its owner wants done about it.
-func (d *Drift) found(missing state.Difference, since time.Time, c Comparison) {
+func (d *Drift) found(missing state.Difference, since time.Time, c Comparison, owners []owner) {
 	one := Drifted{Difference: missing, since: since, correct: true}
-	one.isOwned(c.Sources)
+	one.isOwned(owners)
 	if one.correct {
 		past := c.Corrections[one.subject()]
 		one.due = later(c.Damping.OrDefault().due(past, since, c.Backoff, c.Node), c.Calm)
@@ -125,24 +128,39 @@ func (d *Drift) found(missing state.Difference, since time.Time, c Comparison) {
 // subject is what is put right together.
 func (o Drifted) subject() string { return o.Path.Subject().String() }
 
+// owner is a policy that may own what drifted, with what it has set.
+type owner struct {
+	source *v1.DesiredSource
+	paths  []state.Path
+}
+
+// ownersOf are read once for all that differs.
+func ownersOf(sources []v1.DesiredSource) []owner {
+	owners := make([]owner, len(sources))
+	for i := range sources {
+		owners[i] = owner{&sources[i], state.ParsePaths(sources[i].Paths)}
+	}
+	return owners
+}
+
 // isOwned finds whose it is.
-func (o *Drifted) isOwned(sources []v1.DesiredSource) {
-	o.ownedBy(sources, o.Difference)
+func (o *Drifted) isOwned(owners []owner) {
+	o.ownedBy(owners, o.Difference)
 	if o.policy == "" && o.Path.Leaf == "state" {
 		// Nobody has said "up": who says anything else of the interface wants that.
-		o.ownedBy(sources, state.Difference{Path: o.Path.Subject()})
+		o.ownedBy(owners, state.Difference{Path: o.Path.Subject()})
 	}
 }
 
 // ownedBy notes the owner of a difference: one that corrects comes before one that reports.
-func (o *Drifted) ownedBy(sources []v1.DesiredSource, d state.Difference) {
-	for _, source := range sources {
-		if !state.Owns(state.ParsePaths(source.Paths), d) {
+func (o *Drifted) ownedBy(owners []owner, d state.Difference) {
+	for _, owner := range owners {
+		if !state.Owns(owner.paths, d) {
 			continue
 		}
-		corrects := source.Drift != driftReport
+		corrects := owner.source.Drift != driftReport
 		if o.policy == "" || corrects && !o.correct {
-			o.policy, o.correct, o.unguarded = source.Policy, corrects, source.DefaultProbes == v1.DefaultProbesDrop
+			o.policy, o.correct, o.unguarded = owner.source.Policy, corrects, owner.source.DefaultProbes == v1.DefaultProbesDrop
 		}
 	}
 }

@@ -224,7 +224,7 @@ func TestThatAnInterfaceIsUpIsOwnedByWhoeverSaysAnythingOfItWhereNobodySaysThat(
 				}
 			}
 			one := Drifted{Difference: state.Difference{Path: state.ParsePath(up), Want: "up", Got: "down"}, correct: true}
-			one.isOwned(sources)
+			one.isOwned(ownersOf(sources))
 			if got := fmt.Sprint(one.policy, one.correct); got != fmt.Sprint(c.policy, c.correct) {
 				t.Errorf("owned by, corrected: %s", got)
 			}

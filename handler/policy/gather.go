@@ -136,7 +136,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 	open := false
 	for i := range list.Items {
 		policy := &list.Items[i]
-		selects, err := selected(policy, g.node)
+		selects, err := desired.IsOf(policy, g.node)
 		if err != nil {
 			// The rollout controller tells it on the policy.
 			log.FromContext(ctx).V(1).Info("policy selects no node", "policy", policy.Name, "cause", err.Error())
@@ -155,13 +155,4 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 	m.keepRenderings(uids)
 	r.shared.only(list.Items)
 	return nil
-}
-
-// selected tells whether the policy is the node's; one that is being deleted
-// is nobody's any more.
-func selected(policy *v1.NodeNetworkConfigurationPolicy, node *corev1.Node) (bool, error) {
-	if !policy.DeletionTimestamp.IsZero() {
-		return false, nil
-	}
-	return desired.Selects(policy, node)
 }
