@@ -13,6 +13,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/guard"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -76,7 +77,8 @@ func (a *Agent) keepWarm(ctx context.Context) {
 // of a probe.
 // Side by side with them it reads the state that the change starts from, unless that is
 // known.
-func (a *Agent) measureBaseline(ctx context.Context) {
+// A pause comes before it where nothing has answered before.
+func (a *Agent) measureBaseline(ctx context.Context, pause time.Duration) {
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	lately, attempt := a.warm.known(), guardAttempt
 	if lately == nil {
@@ -91,6 +93,9 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 	var before state.State
 	var unread error
 	known := a.unchanged(entry.Change)
+	if pause > 0 {
+		known = nil // Much may be heard in the meantime.
+	}
 	read := func() {
 		if known != nil {
 			before = *known
@@ -98,24 +103,43 @@ func (a *Agent) measureBaseline(ctx context.Context) {
 		}
 		before, unread = a.Backend.Show(taskCtx)
 	}
-	a.measure(taskCtx, names, lately, attempt, read, func(found answers) {
+	done := func(found answers) {
 		if unread == nil {
 			entry.Before = before.JSON()
 		}
-		var good []string
-		entry.Targets = map[string]guard.Before{}
-		for _, name := range slices.Sorted(slices.Values(names)) {
-			if found.passed[name] || slices.Contains(guarded, name) {
-				good = append(good, name)
-				if known := found.before(name).With(targets[name]); len(known.Answered) > 0 {
-					entry.Targets[name] = known
-				}
+		measured := guardWith(&entry, names, guarded, targets, found)
+		a.inbox.put(letter{task: number, event: measured, entry: &entry})
+		a.poke()
+	}
+	if pause == 0 {
+		a.measure(taskCtx, names, lately, attempt, read, done)
+		return
+	}
+	a.Spawn(func() {
+		if a.Clock.Wait(taskCtx, nil, pause) {
+			a.measure(taskCtx, names, lately, attempt, read, done)
+		}
+	})
+}
+
+// guardWith notes in the entry what guards its change: the default probes of these names
+// that passed, or guarded its last attempt, each with the targets that have to answer.
+func guardWith(entry *journal.Entry, names, guarded []string, targets map[string]guard.Before, found answers) txn.BaselineMeasured {
+	var measured txn.BaselineMeasured
+	entry.Targets = map[string]guard.Before{}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if found.passed[name] || slices.Contains(guarded, name) {
+			measured.Passed = append(measured.Passed, name)
+			if known := found.before(name).With(targets[name]); len(known.Answered) > 0 {
+				entry.Targets[name] = known
 			}
 		}
-		entry.NotVerified = notGuarded(entry)
-		a.inbox.put(letter{task: number, event: txn.BaselineMeasured{Passed: good}, entry: &entry})
-		a.poke()
-	})
+	}
+	entry.NotVerified = notGuarded(*entry)
+	if len(measured.Passed) == 0 && len(entry.Correction) == 0 { // Drift may be why nothing answers.
+		measured.Silent = names
+	}
+	return measured
 }
 
 // guardedBefore are the default probes that guarded the last attempt at the same

@@ -15,6 +15,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
 // lossy is a network that loses the first packets of some probes.
@@ -109,6 +110,30 @@ func TestAChangeThatComesInANewerGenerationKeepsItsGuards(t *testing.T) {
 			}
 			if got, _ := a.guardedBefore([]string{"api-server", "dns"}); !slices.Equal(got, want) {
 				t.Errorf("guarded by %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestWhatGuardsAChangeAndWhatIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	names := []string{"dns", "api-server"}
+	for sentence, c := range map[string]struct {
+		passed     map[string]bool
+		guarded    []string
+		correction []string
+		want       txn.BaselineMeasured
+	}{
+		"what passes guards it":                              {passed: map[string]bool{"dns": true}, want: txn.BaselineMeasured{Passed: []string{"dns"}}},
+		"where nothing passes, all are waited for":           {want: txn.BaselineMeasured{Silent: names}},
+		"what guarded its last attempt is not waited for":    {guarded: []string{"dns"}, want: txn.BaselineMeasured{Passed: []string{"dns"}}},
+		"a correction does not wait: drift may be the cause": {correction: []string{"interfaces[eth0]"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			entry := journal.Entry{Correction: c.correction}
+			got := guardWith(&entry, names, c.guarded, nil, answers{passed: c.passed})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
 	}

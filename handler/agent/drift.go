@@ -113,6 +113,12 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if err != nil {
 		return fmt.Errorf("reading the committed state: %w", err)
 	}
+	stays, err := a.stays()
+	if err != nil {
+		return fmt.Errorf("reading what stays beside the committed state: %w", err)
+	}
+	// Without what stays, putting a list right would be the removal that failed once more.
+	desired = desired.WithStaying(stays)
 	part := state.Correction(desired, due.Right, due.Leave)
 	if part.IsEmpty() {
 		part = desired // A route of another name, say: what drifted cannot be told apart.

@@ -72,7 +72,7 @@ func causeOf(s txn.State) string {
 func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
 	switch effect := effect.(type) {
 	case txn.MeasureBaseline:
-		a.measureBaseline(ctx)
+		a.measureBaseline(ctx, effect.In)
 	case txn.Arm:
 		a.startArm(ctx)
 	case txn.Apply:
@@ -143,7 +143,7 @@ func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
 	last := a.lastOf(outcome)
 	switch {
 	case outcome.Result == v1.TransactionCommitted:
-		a.committed(ctx, outcome.Change.Hash)
+		a.committed(ctx, outcome.Change.Hash, true)
 	case a.entry.Removal && (outcome.Final || a.isInVain(ctx, last)) && a.keep(ctx, outcome):
 		last.RetryAfter = idle.InSeconds(a.Clock.Now())
 	}

@@ -79,13 +79,14 @@ func (a *Agent) isRemoval(nns *v1.NodeNetworkState) bool {
 
 func (a *Agent) kept(hash string) bool { return a.record.Kept != nil && a.record.Kept.Hash == hash }
 
-// committed records what the node has now.
-func (a *Agent) committed(ctx context.Context, hash string) {
-	if err := a.remember(hash); err != nil {
+// committed records what the node has now. It was not applied where policies could not
+// be taken off.
+func (a *Agent) committed(ctx context.Context, hash string, applied bool) {
+	if err := a.remember(hash, applied); err != nil {
 		// Without originals nothing of it is ever undone: it stays, as with
 		// onDelete: Retain.
 		logf.FromContext(ctx).Error(err, "cannot note what was there before")
-		a.record.Originals = nil
+		a.record.Originals, a.record.Stays = nil, nil
 	}
 	a.rememberScripts()
 	a.record.Committed = &journal.Committed{Hash: hash, Sources: a.entry.Sources, Desired: a.entry.Desired}
@@ -94,8 +95,8 @@ func (a *Agent) committed(ctx context.Context, hash string) {
 	}
 }
 
-// remember notes what was there before what is committed now.
-func (a *Agent) remember(hash string) error {
+// remember notes what was there before what is committed now, and what stays beside it.
+func (a *Agent) remember(hash string, applied bool) error {
 	var from state.State
 	if a.record.Committed != nil {
 		var err error
@@ -115,11 +116,27 @@ func (a *Agent) remember(hash string) error {
 	if err != nil {
 		return err
 	}
+	stays, err := a.stays()
+	if err != nil {
+		return err
+	}
+	a.record.Stays = nil
+	if next := state.Staying(stays, from, desired, !applied); !next.IsEmpty() {
+		a.record.Stays = next.JSON()
+	}
 	a.record.Originals = nil
 	if next := known.Remember(from, desired, before, a.retained(hash)); !next.IsEmpty() {
 		a.record.Originals = next.JSON()
 	}
 	return nil
+}
+
+// stays is what stays beside what is committed.
+func (a *Agent) stays() (state.State, error) {
+	if len(a.record.Stays) == 0 {
+		return state.State{}, nil
+	}
+	return state.Parse(a.record.Stays)
 }
 
 // retained are the paths of the policies that leave without being undone: what
@@ -175,7 +192,7 @@ func (a *Agent) keep(ctx context.Context, outcome txn.Outcome) (again bool) {
 	}
 	// Nothing was applied: what was there before the rest of it is known still.
 	a.entry.Before = nil
-	a.committed(ctx, outcome.Change.Hash)
+	a.committed(ctx, outcome.Change.Hash, false)
 	return false
 }
 

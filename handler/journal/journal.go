@@ -103,6 +103,9 @@ type Record struct {
 	// Kept is the last removal that left its configuration on the node, until
 	// something else is committed.
 	Kept *Kept `json:"kept,omitempty"`
+	// Stays is what stays on interfaces that others still want, as policies could not be
+	// taken off (state.Staying). A correction of drift leaves it in place.
+	Stays json.RawMessage `json:"stays,omitempty"`
 	// Interrupted is the change that was interrupted last, until another one ends.
 	Interrupted *idle.Interrupted `json:"interrupted,omitempty"`
 	// Corrections of drift, by what drifted ("interfaces[eth1]").

@@ -212,3 +212,29 @@ func TestTheFirstStatusIsDecidedOnTheStateThatIsThere(t *testing.T) {
 		})
 	}
 }
+
+// deleting is an API server that notes what a deletion asks of it.
+type deleting struct {
+	client.Client
+	asked client.DeleteOptions
+}
+
+func (d *deleting) Delete(_ context.Context, _ client.Object, options ...client.DeleteOption) error {
+	d.asked.ApplyOptions(options)
+	return nil
+}
+
+// A cache that shows the past may have an enactment from before its policy was changing the
+// node (seed 480000003992: its slot went to another node).
+func TestAnEnactmentIsDeletedAsItWasRead(t *testing.T) {
+	api := &deleting{}
+	r := &Reconciler{Client: api}
+	enactment := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: "node1.p", UID: "uid", ResourceVersion: "7"}}
+	m := &memory{deleted: map[types.UID]bool{}, enactments: map[string]writtenEnactment{}}
+	if err := r.remove(t.Context(), m, enactment); err != nil {
+		t.Fatal(err)
+	}
+	if only := api.asked.Preconditions; only == nil || *only.UID != "uid" || *only.ResourceVersion != "7" {
+		t.Errorf("it is deleted whatever it says: %+v", only)
+	}
+}

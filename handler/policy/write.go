@@ -94,7 +94,9 @@ func (r *Reconciler) writeSpec(ctx context.Context, m *memory, old *v1.NodeNetwo
 }
 
 func (r *Reconciler) remove(ctx context.Context, m *memory, enactment *v1.NodeNetworkConfigurationEnactment) error {
-	same := client.Preconditions{UID: &enactment.UID}
+	// An older one than the API server has may not say that the policy is still changing
+	// the node, which holds the slot of its rollout.
+	same := client.Preconditions{UID: &enactment.UID, ResourceVersion: &enactment.ResourceVersion}
 	if err := r.Client.Delete(ctx, enactment, same); client.IgnoreNotFound(err) != nil {
 		return err
 	}

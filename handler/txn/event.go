@@ -12,8 +12,9 @@ type (
 	// Unwanted: the running change is not wanted any more (edited, deleted,
 	// node no longer managed).
 	Unwanted struct{ Reason string }
-	// BaselineMeasured: these default probes pass now, on the committed state.
-	BaselineMeasured struct{ Passed []string }
+	// BaselineMeasured: these default probes pass now, on the committed state. Where none
+	// does, and the change can wait, Silent are those that were asked.
+	BaselineMeasured struct{ Passed, Silent []string }
 	// Armed: the desired state was read live and still holds, and the way
 	// back is on disk.
 	Armed struct{}
@@ -133,8 +134,8 @@ func (Recovered) event()        {}
 type Effect interface{ effect() }
 
 type (
-	// MeasureBaseline answers BaselineMeasured.
-	MeasureBaseline struct{}
+	// MeasureBaseline answers BaselineMeasured, after this time.
+	MeasureBaseline struct{ In time.Duration }
 	// Arm reads the desired state live, computes the way back and writes the
 	// journal; it answers Armed or NotArmed.
 	Arm struct{}

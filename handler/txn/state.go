@@ -39,6 +39,13 @@ const (
 	undoRetryFirst  = time.Second
 	undoRetryMost   = 30 * time.Second
 	undoRetryCut    = 2 * time.Minute
+	// maxSilences is how often the default probes are asked again, with a pause between,
+	// where none answers and the change has no probe of its own: a minute, in which a
+	// switch has learned its network anew. The API server has just answered, or there
+	// would be no change; begun without a guard, one that cuts the node off would be
+	// committed.
+	maxSilences  = 15
+	silencePause = 4 * time.Second
 )
 
 // ReadBack is the guard that every change has: the state read from the node
@@ -115,6 +122,8 @@ type State struct {
 
 	// What follows is of this process only.
 
+	// Silences is how often nothing has answered before the change.
+	Silences int `json:"-"`
 	// Waiting are the guards that have not passed yet.
 	Waiting []string `json:"-"`
 	// LostProbes are the guards that gave up, and why.

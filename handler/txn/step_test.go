@@ -83,7 +83,9 @@ func parse(t *testing.T, line string) Event {
 	case "unwanted":
 		return Unwanted{arg(1)}
 	case "baseline":
-		return BaselineMeasured{words[1:]}
+		return BaselineMeasured{Passed: words[1:]}
+	case "silent":
+		return BaselineMeasured{Silent: words[1:]}
 	case "not-armed":
 		return NotArmed{Cause{Message: arg(1), Final: has("final"), Superseded: has("superseded")}}
 	case "checkpoint":

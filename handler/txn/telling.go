@@ -20,7 +20,7 @@ const (
 )
 
 // Progress is what others are told of a running transaction: its phase, and the
-// guards that have not passed yet.
+// guards that have not passed yet; before the change begins, those that might guard it.
 type Progress struct {
 	Phase   Phase
 	Waiting []string
@@ -34,7 +34,7 @@ func (s State) Progress() Progress {
 		return Progress{Phase: Idle}
 	}
 	p := Progress{Phase: s.Phase}
-	if s.Phase == Probing {
+	if s.Phase == Probing || s.Phase == Baseline {
 		p.Waiting = slices.Sorted(slices.Values(s.Waiting))
 	}
 	if s.AwaitsConfirmation() {
