@@ -228,7 +228,7 @@ func (d *deleting) Delete(_ context.Context, _ client.Object, options ...client.
 // node (seed 480000003992: its slot went to another node).
 func TestAnEnactmentIsDeletedAsItWasRead(t *testing.T) {
 	api := &deleting{}
-	r := &Reconciler{Client: api}
+	r := New(Options{Client: api})
 	enactment := &v1.NodeNetworkConfigurationEnactment{ObjectMeta: metav1.ObjectMeta{Name: "node1.p", UID: "uid", ResourceVersion: "7"}}
 	m := &memory{deleted: map[types.UID]bool{}, enactments: map[string]writtenEnactment{}}
 	if err := r.remove(t.Context(), m, enactment); err != nil {
