@@ -48,6 +48,7 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 		Spawn:  func(task func()) { p.Go("task", task) },
 		Window: cl.options.Window, Version: "sim", BridgeVLANFiltering: &filters, Kernel: n.Host.LinkTypes(p),
 		HostVersion: func(context.Context) string { return "1.52.0" }, Commands: true,
+		Heard: n.Host.Heard,
 	}
 	cl.options.Watch.Agent(p, &options)
 	state, err := agent.New(options)

@@ -102,6 +102,7 @@ type Host struct {
 	activations map[string]*activation
 
 	revision uint64
+	heard    uint64
 	// What is computed anew only when the revision is another one.
 	shown    cached[state.State]
 	noted    cached[foreign.Snapshot]
@@ -258,8 +259,15 @@ func (h *Host) put(e *edit) {
 	}
 }
 
-// changed notes that something is not as it was.
+// Heard is what the handler's watcher has heard, as observe.Watcher.Heard: another number
+// once anything has been told, and whether all that tell are listened to. Files, and what a
+// driver is asked, are told by nobody.
+func (h *Host) Heard() (uint64, bool) { return h.heard, h.nm.running && !h.nm.hung }
+
+// changed notes that something is not as it was, and that the kernel or NetworkManager
+// tells of it.
 func (h *Host) changed() {
+	h.heard++
 	h.revise()
 	h.notice.network(h)
 }
