@@ -41,6 +41,7 @@ var checks = []form{
 	{usage: "no kernel NODES TEXT...", means: "the kernel has none of these", holds: kernelHas(false)},
 	{usage: "same NODES since MARK", means: "no transaction is open, and the node is as it was then", holds: sameSince(func(all string) string { return all })},
 	{usage: "alike NODES since MARK", means: "as same, but links that a boot has made anew may have another MAC address, and connected routes another metric", holds: sameSince(acrossBoots)},
+	{usage: "undone NODES since MARK", means: "as same, but a profile that was there may say it in nmstate's words", holds: sameSince(afterUndo)},
 	{usage: "applies NODES COUNT since MARK", means: "so many applies were begun", holds: appliesSince},
 }
 

@@ -65,6 +65,18 @@ func acrossBoots(snapshot string) string {
 	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == b && strings.Contains(a, "MAC") }), "\n")
 }
 
+// rewritten are the keys that nmstate adds to a profile or leaves out of it when it gives
+// a NIC the state that was there before: what it says is NetworkManager's default, and
+// what it leaves out is too.
+var rewritten = regexp.MustCompile(`^\S+\.nmconnection: \[\w+\] (?:mtu|dns-options|dns-priority|dhcp-client-id|dhcp-duid|dhcp-iaid|ra-timeout|route-metric)=`)
+
+// afterUndo is a snapshot without the words in which a profile says the same. An undo
+// puts back settings, by nmstate; only a rollback puts back the bytes of a profile. What
+// these keys come to is compared in the kernel's lines: MTU, addresses and metrics.
+func afterUndo(snapshot string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(snapshot, "\n"), rewritten.MatchString), "\n")
+}
+
 // eachOnce is the line of a link's addresses with each of them once.
 func eachOnce(line string) string {
 	var link map[string]json.RawMessage

@@ -40,6 +40,7 @@ func TestMistakesAreToldWithFileAndLine(t *testing.T) {
 		"a NIC in a switch that is not there":        {"nic node1 eth3 leaf\nheal", `x.txtar:1: there is no switch "leaf" before this line`},
 		"nodes that are said twice":                  {"nodes 2\nnodes 3\nheal", "x.txtar:2: nodes is said once"},
 		"a wait that a lab would sit out":            {"advance 10m", "x.txtar:1: a lab does not wait that long"},
+		"a longer one of what the lab runs seldom":   {"lab seldom\nadvance 10m", "x.txtar:2: a lab does not wait that long: at most 3m"},
 		"a script without a command":                 {"# nothing\n", "x.txtar:1: the script has no command"},
 		"several mistakes, each in a line":           {"heel\nheal all", "x.txtar:2: \"all\""},
 		"what is no text":                            {"heal \xff", "x.txtar:1: is not UTF-8"},
@@ -210,6 +211,28 @@ func TestSnapshotsAreAlike(t *testing.T) {
 	} {
 		if diff := cmp.Diff(acrossBoots(tt.before), acrossBoots(tt.after)); (diff == "") != tt.want {
 			t.Errorf("%s: alike is to be %v: %s", name, tt.want, diff)
+		}
+	}
+}
+
+// TestAnUndoMaySaySomethingInOtherWords, and must come to the same.
+func TestAnUndoMaySaySomethingInOtherWords(t *testing.T) {
+	const before = `eth0.nmconnection: [connection] id=eth0
+eth0.nmconnection: [ipv4] address1=192.0.2.11/24
+eth0.nmconnection: [ipv6] route-metric=100
+link {"ifname":"eth0","mtu":1500}`
+	for name, tt := range map[string]struct {
+		after string
+		want  bool
+	}{
+		"defaults that are said":              {before + "\n" + `eth0.nmconnection: [ethernet] mtu=1500`, true},
+		"a default that is not said any more": {strings.Replace(before, "eth0.nmconnection: [ipv6] route-metric=100\n", "", 1), true},
+		"another MTU":                         {strings.Replace(before, `1500`, `1400`, 1), false},
+		"another address":                     {strings.Replace(before, "192.0.2.11", "192.0.2.12", 1), false},
+		"another profile":                     {before + "\n" + `br0.nmconnection: [connection] id=br0`, false},
+	} {
+		if diff := cmp.Diff(strings.Fields(afterUndo(before)), strings.Fields(afterUndo(tt.after))); (diff == "") != tt.want {
+			t.Errorf("%s: undone is to be %v: %s", name, tt.want, diff)
 		}
 	}
 }
