@@ -22,6 +22,8 @@ type request struct {
 	Node string   `json:"node,omitempty"`
 	Dir  string   `json:"dir,omitempty"`
 	Ask  *request `json:"ask,omitempty"`
+	// In has a stop, kill or halt wait for a phase.
+	In *inPhase `json:"in,omitempty"`
 	// Of run and dial, which go on as streams (stream.go):
 	Args    []string `json:"args,omitempty"`
 	Env     []string `json:"env,omitempty"`
@@ -33,6 +35,8 @@ type response struct {
 	Units []UnitStatus `json:"units,omitempty"`
 	PID   int          `json:"pid,omitempty"`
 	Text  string       `json:"text,omitempty"`
+	// Waited is how many phases a request with In has passed.
+	Waited int `json:"waited,omitempty"`
 }
 
 // UnitStatus is what runs in a node or in the fabric.

@@ -16,13 +16,15 @@ import (
 // Phases are those of a node's transactions, read from its handler's log, where
 // a phase is told once it is journaled and before anything is done about it.
 type Phases struct {
-	path   string
-	offset int64
-	rest   []byte
+	path          string
+	begun, offset int64
+	rest          []byte
 	// waited is how many of entered Until has passed.
 	waited  int
 	entered []Entered
 	passed  []string
+	// pause is between two looks at the log; short where it is zero.
+	pause time.Duration
 }
 
 // Entered is when a transaction came to a phase.
@@ -37,7 +39,36 @@ func (n *Node) FollowPhases() (*Phases, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for the handler's log: %w", err)
 	}
-	return &Phases{path: n.LogPath("handler"), offset: info.Size()}, nil
+	return &Phases{path: n.LogPath("handler"), begun: info.Size(), offset: info.Size()}, nil
+}
+
+// inPhase is a phase that a node waits for itself, in its handler's log from a place on.
+type inPhase struct {
+	Phase    string        `json:"phase"`
+	From     int64         `json:"from"`
+	Waited   int           `json:"waited"`
+	Patience time.Duration `json:"patience"`
+}
+
+// HandlerIn stops, kills or halts the handler as soon as a phase is entered, after the one
+// that was waited for last. The node watches for it: until the machine has heard of a phase
+// from a node in a virtual machine, and has answered, the phase may be over.
+func (n *Node) HandlerIn(ctx context.Context, verb, phase string, p *Phases, patience time.Duration) error {
+	in := &inPhase{Phase: phase, From: p.begun, Waited: p.waited, Patience: patience}
+	res, err := n.lab.ask(ctx, n.dir(), request{Verb: verb, Target: "handler", In: in})
+	if err != nil {
+		return fmt.Errorf("%s: %s of the handler in %s: %w", n.Name, verb, phase, err)
+	}
+	p.waited = res.Waited
+	return nil
+}
+
+// await waits for a phase where the log is written. An emulated processor has other things
+// to do than to look at it all the time.
+func (i *inPhase) await(ctx context.Context, log string) (waited int, err error) {
+	p := &Phases{path: log, begun: i.From, offset: i.From, waited: i.Waited, pause: 5 * time.Millisecond}
+	err = p.Until(ctx, i.Phase, i.Patience)
+	return p.waited, err
 }
 
 // Until returns as soon as the phase is entered, after the one that it has
@@ -59,7 +90,7 @@ func (p *Phases) Until(ctx context.Context, phase string, patience time.Duration
 		if ctx.Err() != nil || wall.Now().After(end) {
 			return fmt.Errorf("phase %s was not entered within %s; entered: %v", phase, patience, phaseNames(entered))
 		}
-		wall.Sleep(200 * time.Microsecond)
+		wall.Sleep(max(p.pause, 200*time.Microsecond))
 	}
 }
 

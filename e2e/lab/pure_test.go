@@ -3,10 +3,13 @@
 package lab
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/clock"
 )
 
 func TestOutageIsTheGapsBetweenAnswers(t *testing.T) {
@@ -38,6 +41,35 @@ func TestPeerNamesFitTheKernel(t *testing.T) {
 	for _, node := range []string{"n", "a-node-with-quite-a-long-name"} {
 		if name := peerName(node, "enp0s31f6"); len(name) > 15 {
 			t.Errorf("%s has %d characters", name, len(name))
+		}
+	}
+}
+
+// TestASupervisorWaitsForAPhase in the log of what it runs, from a place on, and for the one
+// after those that were waited for.
+func TestASupervisorWaitsForAPhase(t *testing.T) {
+	line := func(phase string) string { return `{"msg":"transaction","phase":"` + phase + `"}` + "\n" }
+	old := line("Probing") + line("Idle")
+	log := filepath.Join(t.TempDir(), "handler.log")
+	if err := os.WriteFile(log, []byte(old+line("Applying")+line("Probing")+line("Idle")+line("Applying")+"{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sup := newSupervisor(clock.RealClock{}, &unit{name: "handler", logFile: log})
+	for name, tt := range map[string]struct {
+		in   inPhase
+		want response
+	}{
+		"the first one from there on": {inPhase{Phase: "Probing"}, response{Waited: 2}},
+		"the second one":              {inPhase{Phase: "Applying", Waited: 1}, response{Waited: 4}},
+		"one that does not come": {inPhase{Phase: "Probing", Waited: 2}, response{
+			Error: "phase Probing was not entered within 0s; entered: [Applying Probing Idle Applying]",
+		}},
+	} {
+		tt.in.From = int64(len(old))
+		got := sup.answer(t.Context(), request{Verb: "halt", Target: "handler", In: &tt.in})
+		got.Units = nil
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

@@ -273,9 +273,24 @@ func (s *supervisor) status() []UnitStatus {
 	return all
 }
 
+// entered waits until the log of a unit tells of a phase.
+func (s *supervisor) entered(ctx context.Context, req request) (waited int, err error) {
+	u, err := s.unit(req.Target)
+	if err != nil {
+		return 0, err
+	}
+	return req.In.await(ctx, u.logFile)
+}
+
 // answer carries out the requests that nodes and the fabric have in common.
 func (s *supervisor) answer(ctx context.Context, req request) response {
 	var err error
+	waited := 0
+	if req.In != nil {
+		if waited, err = s.entered(ctx, req); err != nil {
+			return response{Error: err.Error()}
+		}
+	}
 	switch req.Verb {
 	case "status":
 		return response{Units: s.status()}
@@ -301,5 +316,5 @@ func (s *supervisor) answer(ctx context.Context, req request) response {
 	if err != nil {
 		return response{Error: err.Error()}
 	}
-	return response{Units: s.status()}
+	return response{Units: s.status(), Waited: waited}
 }

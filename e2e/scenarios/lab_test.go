@@ -27,6 +27,10 @@ const (
 	patience = 90 * time.Second
 	poll     = 50 * time.Millisecond
 
+	// atOnce is how a handler is stopped, as a scenario means it: one that is asked to
+	// would end its transaction first.
+	atOnce = "halt"
+
 	journalFile = "/var/lib/kubernetes-nmstate/journal.json"
 	// handlerRestart is longer than the lab waits before it starts a killed handler.
 	handlerRestart = 10 * time.Second
@@ -253,16 +257,36 @@ func (l *Lab) Process(ctx context.Context, verb, part, node string) error {
 		return n.NM(ctx, verb)
 	}
 	if verb == "stop" {
-		verb = "halt" // Gone at once, as the scenario means: one that is asked to would end its transaction first.
+		verb = atOnce
 	}
 	if verb != "kill" {
 		return n.Handler(ctx, verb)
 	}
+	return l.killed(ctx, n, func() error { return n.Handler(ctx, verb) })
+}
+
+// ProcessIn has the node itself watch for the phase, where it is in a virtual machine.
+func (l *Lab) ProcessIn(ctx context.Context, verb, part, node, phase string) (bool, error) {
+	if l.slow == 1 || part != "handler" || verb != "stop" && verb != "kill" {
+		return false, nil
+	}
+	n, err := l.cluster.Node(node)
+	if err != nil {
+		return true, err
+	}
+	if verb == "stop" {
+		return true, n.HandlerIn(ctx, atOnce, phase, l.phases[node], l.Patience())
+	}
+	return true, l.killed(ctx, n, func() error { return n.HandlerIn(ctx, verb, phase, l.phases[node], l.Patience()) })
+}
+
+// killed waits until a handler that is killed runs again.
+func (l *Lab) killed(ctx context.Context, n *lab.Node, kill func() error) error {
 	before, err := handlerStarts(ctx, n)
 	if err != nil {
 		return err
 	}
-	if err := n.Handler(ctx, verb); err != nil {
+	if err := kill(); err != nil {
 		return err
 	}
 	_, err = l.Until(ctx, handlerRestart*time.Duration(l.slow), func() (bool, error) {

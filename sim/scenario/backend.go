@@ -7,6 +7,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// InPhase is a Backend that waits for a phase and stops or kills a part in it at one go:
+// what comes after Enter may come too late there. It says false where it leaves that to
+// Enter and Process.
+type InPhase interface {
+	ProcessIn(ctx context.Context, verb, part, node, phase string) (done bool, err error)
+}
+
 // Backend is a cluster that a scenario runs on, at its beginning: every node
 // reported, no policy. What a backend cannot do it refuses by name.
 type Backend interface {

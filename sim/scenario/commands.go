@@ -124,6 +124,11 @@ func doNetworkManager(ctx context.Context, r *run, s *Step) error {
 
 func (r *run) part(ctx context.Context, s *Step, part string) error {
 	return r.each(s.Args["NODES"], func(node string) error {
+		if b, can := r.Backend.(InPhase); can && s.Args["PHASE"] != "" {
+			if done, err := b.ProcessIn(ctx, s.Args[verbs], part, node, s.Args["PHASE"]); done || err != nil {
+				return err
+			}
+		}
 		if err := r.struck(ctx, s.Args, node); err != nil {
 			return err
 		}
