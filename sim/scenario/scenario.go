@@ -156,8 +156,12 @@ func (p *parser) line(number int, text string) error {
 		}
 		return step.form.sets(p, step.Args)
 	}
-	if d, _ := time.ParseDuration(step.Args["DURATION"]); step.form.usage == usageAdvance && d > longestLabWait && s.OnlySim == "" {
-		return fmt.Errorf("a lab does not wait that long: at most %s without \"only sim: REASON\"", longestLabWait)
+	longest := longestLabWait
+	if s.Seldom {
+		longest = longestSeldom
+	}
+	if d, _ := time.ParseDuration(step.Args["DURATION"]); step.form.usage == usageAdvance && d > longest && s.OnlySim == "" {
+		return fmt.Errorf("a lab does not wait that long: at most %s without \"only sim: REASON\"", longest)
 	}
 	if step.form.notes != nil {
 		step.form.notes(p, step.Args)
@@ -166,8 +170,12 @@ func (p *parser) line(number int, text string) error {
 	return nil
 }
 
-// longestLabWait is what a scenario for the lab may wait by the clock.
-const longestLabWait = 15 * time.Second
+// longestLabWait is what a scenario for the lab may wait by the clock, and longestSeldom
+// what one may that is run seldom.
+const (
+	longestLabWait = 15 * time.Second
+	longestSeldom  = 3 * time.Minute
+)
 
 // needs notes what the kernel or the host has to have.
 func (s *Scenario) needs(feature string) {
