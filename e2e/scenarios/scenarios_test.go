@@ -117,14 +117,18 @@ func TestOnTheLab(t *testing.T) {
 
 // leftOut says why a scenario is not run here. The simulator runs all of them.
 func leftOut(s *scenario.Scenario, vm, every bool) string {
+	// A disk that can be filled has the lab without a VM only.
+	full := slices.DeleteFunc(slices.Clone(s.Needs), func(feature string) bool { return feature == needsImage })
 	switch {
 	case s.OnlySim != "":
 		return "only the simulator runs it: " + s.OnlySim
-	case every:
+	case every || vm && len(full) > 0:
 		return ""
-	case s.Seldom && !vm:
-		return "only the simulator runs it, unless " + allOfThem + "=1: the lab has no time for all"
-	case len(s.Needs) == 0 && vm:
+	case s.Seldom && len(full) > 0:
+		return "it takes long, and a kernel that has " + strings.Join(full, ", ") + ": make e2e-vm runs it"
+	case s.Seldom:
+		return "it takes long: " + allOfThem + "=1 runs it, without a VM"
+	case vm:
 		return "the lab runs it without a VM"
 	}
 	return ""
@@ -132,13 +136,19 @@ func leftOut(s *scenario.Scenario, vm, every bool) string {
 
 func TestWhatIsLeftOutSaysWhy(t *testing.T) {
 	long, seldom, needs := &scenario.Scenario{OnlySim: "an hour is long"}, &scenario.Scenario{Seldom: true}, &scenario.Scenario{Needs: []string{"bond"}}
+	both := &scenario.Scenario{Seldom: true, Needs: []string{"bond", "vlan"}}
 	for _, tt := range []struct {
 		s         *scenario.Scenario
 		vm, every bool
 		want      string
 	}{
-		{long, false, true, "an hour is long"}, {seldom, false, false, allOfThem}, {seldom, false, true, ""},
-		{needs, true, false, ""}, {&scenario.Scenario{}, true, false, "without a VM"}, {&scenario.Scenario{}, false, false, ""},
+		{long, false, true, "an hour is long"},
+		{seldom, false, false, allOfThem}, {seldom, false, true, ""}, {seldom, true, false, allOfThem}, {seldom, true, true, ""},
+		{both, false, false, "bond, vlan: make e2e-vm"}, {both, false, true, ""}, {both, true, false, ""},
+		{&scenario.Scenario{Seldom: true, Needs: []string{needsImage}}, false, false, "without a VM"},
+		{&scenario.Scenario{Needs: []string{needsImage}}, false, false, ""}, {&scenario.Scenario{Needs: []string{needsImage}}, true, false, "without a VM"},
+		{needs, false, false, ""}, {needs, true, false, ""},
+		{&scenario.Scenario{}, true, false, "without a VM"}, {&scenario.Scenario{}, false, false, ""},
 	} {
 		if got := leftOut(tt.s, tt.vm, tt.every); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
 			t.Errorf("%+v: %q, want %q", tt, got, tt.want)
@@ -152,12 +162,18 @@ func runOn(t *testing.T, f *fleet, s *scenario.Scenario) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("a lab in %.1f s", time.Since(started).Seconds())
+	took := time.Since(started)
 	for _, feature := range s.Needs {
 		if err := l.lacks(t.Context(), feature); err != nil {
-			t.Skipf("skipped: the nodes lack %s: %v", feature, err)
+			where := "make e2e-vm runs it"
+			if f.vm {
+				where = "the lab runs it without a VM"
+			}
+			// All that a test prints is its reason, and those with the same one are told together.
+			t.Skipf("skipped: the nodes here lack %s (%s): %s", feature, lastWords(err), where)
 		}
 	}
+	t.Logf("a lab in %.1f s", took.Seconds())
 	picture, err := scenario.Run(t.Context(), patient(s, l.slow), l, func(line string) { t.Log(line) })
 	if err != nil {
 		if folder := os.Getenv("NMSTATE_ARTIFACTS"); folder != "" {
@@ -170,6 +186,15 @@ func runOn(t *testing.T, f *fleet, s *scenario.Scenario) {
 	}
 	t.Log("\n" + picture)
 	compare(t, s, picture)
+}
+
+// lastWords are a program's own, without what was called and how it ended.
+func lastWords(err error) string {
+	text := strings.TrimSpace(err.Error())
+	if _, after, failed := strings.Cut(text, ": exit status "); failed {
+		_, text, _ = strings.Cut(after, ": ")
+	}
+	return strings.TrimSuffix(text, ".")
 }
 
 // patient is the scenario with more time for what is told in seconds of a host:
