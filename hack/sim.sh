@@ -111,7 +111,7 @@ hundred() {
 
 # branches: functions of production code that no seed reached.
 branches() {
-	local of=./sim,./handler/txn,./handler/idle,./handler/agent,./handler/desired,./handler/policy,./controllers/rollout,./controllers/rollout/plan
+	local of=./sim,./handler/txn,./handler/idle,./handler/record,./handler/agent,./handler/desired,./handler/policy,./controllers/rollout,./controllers/rollout/plan
 	go build -cover -coverpkg="$of" -o bin/sim-cover ./sim
 	rm -rf out/sim/cover && mkdir -p out/sim/cover
 	GOCOVERDIR=out/sim/cover bin/sim-cover -seeds 250 -failures 1000 >out/sim/branches || true

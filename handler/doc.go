@@ -8,6 +8,7 @@
 //	        NodeNetworkState.spec
 //	handler/agent ► handler/idle           whether something begins now
 //	              ► handler/txn            one transaction, step by step
+//	              ► handler/record         what is remembered of it
 //	handler/backend/nmstate                libnmstate on NetworkManager
 //
 // The command owns flags, wiring and exit codes, nothing else.

@@ -86,6 +86,13 @@ var table = []row{
 		pure:  true,
 	},
 	{
+		why:   "what is recorded is pure: of the journal it has the types",
+		of:    []string{"handler/record"},
+		only:  append([]string{"handler/txn", "handler/idle", "handler/journal", "handler/profiles", "handler/guard", "handler/state"}, types...),
+		never: impure,
+		pure:  true,
+	},
+	{
 		why:   "what is shown and what is found wrong is pure: the plugin's main package reads, prints and asks",
 		of:    []string{"plugin/view", "plugin/lint", "plugin/bundle"},
 		only:  append([]string{"handler/desired", "handler/state", "graph", "go.yaml.in/yaml/v3", "github.com/google/cel-go/...", "github.com/aymanbagabas/go-udiff"}, types...),

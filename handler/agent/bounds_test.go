@@ -11,15 +11,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
-	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
-	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
 // fill gives the node so many bridges, each as large as a real one.
@@ -161,31 +157,5 @@ func TestAHandlerThatBeginsOnANodeWhoseReportIsRefusedGetsReady(t *testing.T) {
 	got := n.condition(v1.StateAvailable)
 	if got.Reason != v1.ReasonReportRefused || !strings.Contains(got.Message, "nothing was told before") || !n.get().Status.CurrentState.IsZero() {
 		t.Errorf("%s %s: %s", got.Status, got.Reason, got.Message)
-	}
-}
-
-func TestWhatATransactionAndDriftTellIsWithinBounds(t *testing.T) {
-	t.Parallel()
-	n := newNode(t)
-	files, err := journal.NewFiles(n.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := New(Options{Node: "node1", Backend: n.host, Journal: files, Boot: n.boot, Clock: deadline.On(clock.RealClock{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	long := strings.Repeat("x", 100_000)
-	var awaits []string
-	for i := range 1500 {
-		awaits = append(awaits, fmt.Sprintf("eth%d", i))
-	}
-	last := a.lastOf(txn.Outcome{Result: v1.TransactionRefused, Message: long, Differences: []string{long}, Awaits: awaits})
-	if len(last.Message) > maxMessage || len(last.Differences[0]) > maxMessage || len(last.Awaits) != maxAwaits {
-		t.Errorf("%d bytes of message, %d of a difference, %d interfaces", len(last.Message), len(last.Differences[0]), len(last.Awaits))
-	}
-	a.entry.NotVerified = awaits
-	if got := a.lastOf(txn.Outcome{Result: v1.TransactionCommitted}).NotVerified; len(got) != 21 || got[20] != "and 1480 more" {
-		t.Errorf("%d lines say what is not verified", len(got))
 	}
 }

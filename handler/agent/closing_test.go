@@ -5,10 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -196,35 +194,5 @@ func TestWhatIsRecordedAsCommittedIsNotTakenBackByTheNextHandler(t *testing.T) {
 	})
 	if got := n.record(); got.Last.Result != v1.TransactionCommitted || len(got.History) > 0 && got.History[0].Result != v1.TransactionCommitted {
 		t.Errorf("it was taken back: %+v", got)
-	}
-}
-
-func TestWhichEntriesAreOver(t *testing.T) {
-	t.Parallel()
-	since := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
-	for name, test := range map[string]struct {
-		change func(*journal.Entry, *journal.Record)
-		want   bool
-	}{
-		"the record says that this change was committed": {func(*journal.Entry, *journal.Record) {}, true},
-		"nothing was ever recorded":                      {func(_ *journal.Entry, r *journal.Record) { *r = journal.Record{} }, false},
-		"it began later, as the same generation":         {func(e *journal.Entry, _ *journal.Record) { e.Since = since.Add(time.Second) }, false},
-		"it is of another generation":                    {func(e *journal.Entry, _ *journal.Record) { e.Transaction.Change.Generation = 8 }, false},
-		"it is another change":                           {func(e *journal.Entry, _ *journal.Record) { e.Transaction.Change.Hash = "other" }, false},
-		"it was not proven yet":                          {func(e *journal.Entry, _ *journal.Record) { e.Transaction.Proven = false }, false},
-		"it puts right what drifted":                     {func(e *journal.Entry, _ *journal.Record) { e.Correction = []string{"interfaces[br0].mtu"} }, false},
-		"an attempt of the same second was taken back":   {func(_ *journal.Entry, r *journal.Record) { r.Last.Result = v1.TransactionRolledBack }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			entry := journal.Entry{Since: since, Transaction: txn.State{Phase: txn.Committing, Proven: true, Change: txn.Change{Generation: 7, Hash: "h"}}}
-			record := journal.Record{
-				Last:      &v1.Transaction{Generation: 7, Since: *idle.InSeconds(since), Result: v1.TransactionCommitted},
-				Committed: &journal.Committed{Hash: "h"},
-			}
-			test.change(&entry, &record)
-			if got := isRecorded(entry, record); got != test.want {
-				t.Errorf("got %t", got)
-			}
-		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/record"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -113,9 +114,9 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if err != nil {
 		return fmt.Errorf("reading the committed state: %w", err)
 	}
-	stays, err := a.stays()
+	stays, err := record.Stays(a.record)
 	if err != nil {
-		return fmt.Errorf("reading what stays beside the committed state: %w", err)
+		return err
 	}
 	// Without what stays, putting a list right would be the removal that failed once more.
 	desired = desired.WithStaying(stays)
@@ -131,20 +132,4 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 		Generation: nns.Generation, Hash: committed.Hash, Window: a.window(nns), DropDefaults: due.Unguarded,
 	}})
 	return nil
-}
-
-// corrected records how a correction ended; what the policies wanted, and how
-// that went, is not touched.
-func (a *Agent) corrected(outcome txn.Outcome) {
-	now := a.Clock.Now()
-	a.metrics.corrected(a.Node, outcome.Result)
-	if outcome.Result == v1.TransactionSuperseded {
-		a.drift.Hold(now)
-		return
-	}
-	ended := idle.CorrectionEnded{Subjects: a.entry.Correction, At: now, Lost: outcome.Final}
-	if outcome.Result != v1.TransactionCommitted {
-		ended.Message = shortened(outcome.Message)
-	}
-	a.record.Corrections = a.record.Corrections.After(ended, a.drift.Drift, a.Damping)
 }

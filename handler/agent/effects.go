@@ -14,6 +14,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -373,13 +374,9 @@ func (a *Agent) compare(ctx context.Context, entry journal.Entry, before, desire
 const provesNothing = "the node is as before the change"
 
 func lines(differences []state.Difference) []string {
-	const most = 20
 	var found []string
 	for _, d := range differences {
-		if len(found) == most {
-			return append(found, fmt.Sprintf("and %d more", len(differences)-most))
-		}
 		found = append(found, d.String())
 	}
-	return found
+	return idle.Lines(found)
 }

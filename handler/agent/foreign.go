@@ -10,6 +10,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/foreign"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -205,14 +206,5 @@ func (k *keeping) round(ctx context.Context) []string {
 			}
 		}
 	}
-	return bounded(left)
-}
-
-// bounded keeps a message readable when a whole table is lost.
-func bounded(lines []string) []string {
-	const most = 20
-	if len(lines) <= most {
-		return lines
-	}
-	return append(lines[:most:most], fmt.Sprintf("and %d more", len(lines)-most))
+	return idle.Lines(left)
 }

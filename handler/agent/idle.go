@@ -12,6 +12,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
+	"github.com/nmstate/kubernetes-nmstate/handler/record"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -29,7 +30,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		a.keepWarm(ctx)
 	}
 	for {
-		now.Past, now.Ending, now.Now = a.earlier(), a.health.isEnding(), a.Clock.Now()
+		now.Past, now.Ending, now.Now = record.Past(a.record), a.health.isEnding(), a.Clock.Now()
 		action, stage := idle.Decide(now)
 		var wait time.Duration
 		switch action := action.(type) {
@@ -75,15 +76,6 @@ func (a *Agent) situation(nns *v1.NodeNetworkState, closed bool) idle.Situation 
 		Nothing: nns.Spec.DesiredState.IsZero(), Sources: nns.Spec.Sources, Policy: nns.Spec.Policy,
 	}
 	return s
-}
-
-// earlier is what the record says of earlier changes.
-func (a *Agent) earlier() idle.Past {
-	past := idle.Past{Last: a.record.Last, Failed: a.record.Failed}
-	if committed := a.record.Committed; committed != nil {
-		past.Committed = &idle.Committed{Hash: committed.Hash, Sources: committed.Sources}
-	}
-	return past
 }
 
 func (a *Agent) reportIdle(ctx context.Context, nns *v1.NodeNetworkState) error {
@@ -151,24 +143,21 @@ func (a *Agent) reportMeanwhile(ctx context.Context) {
 func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState, action idle.Action) (time.Duration, error) {
 	waited := a.waiting
 	a.waiting = nil
+	a.record = record.Decided(a.record, action, nns.Spec.Sources)
 	switch action := action.(type) {
 	case idle.Forget:
 		a.waiting = waited // What is wanted is decided on next.
-		a.record.Failed = nil
 	case idle.Repeat:
-		a.record.Last, a.unreported = &action.Last, true
+		a.unreported = true
 		a.poke()
 		return 0, a.store(ctx)
 	case idle.Adopt:
-		a.record.Committed.Sources, a.record.Last = nns.Spec.Sources, &action.Last
 		if len(a.drift.Found) > 0 {
 			a.inbox.setDirty(true) // Its owner may want something else done about it now, and no event tells of it again.
 		}
 		return 0, a.store(ctx)
 	case idle.Pause:
-		if action.Last != nil {
-			a.record.Last, a.unreported = action.Last, true
-		}
+		a.unreported = a.unreported || action.Last != nil
 		return action.For, nil
 	case idle.Begin:
 		return a.begin(ctx, nns, waited)
@@ -187,9 +176,9 @@ func (a *Agent) begin(ctx context.Context, nns *v1.NodeNetworkState, waited *v1.
 		return found.look, nil
 	}
 	a.entry = journal.Entry{Since: a.begins(nns, waited), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw), Secrets: nns.Spec.Secrets}
-	a.entry.Removal = a.isRemoval(nns)
+	a.entry.Removal = record.IsRemoval(a.record, nns.Spec)
 	change := a.guarded(nns, txn.Change{
-		Generation: nns.Generation, Hash: hash, Policy: a.changedPolicy(nns.Spec), Interrupted: a.record.Interrupted.Of(hash, v1.PlainSources(nns.Spec.Sources)),
+		Generation: nns.Generation, Hash: hash, Policy: record.ChangedPolicy(a.record, nns.Spec), Interrupted: a.record.Interrupted.Of(hash, v1.PlainSources(nns.Spec.Sources)),
 	})
 
 	if old := a.tooOld(ctx); old != "" {
@@ -249,7 +238,7 @@ func (a *Agent) withoutTrial(ctx context.Context, spec v1.NodeNetworkStateSpec, 
 	switch {
 	case delta.IsEmpty():
 		return a.commitNothing(ctx, change), true
-	case !a.entry.Undo && isTakeOver(spec, a.record.Committed):
+	case !a.entry.Undo && record.IsTakeOver(a.record, spec):
 		return a.takeOver(ctx, change, delta)
 	}
 	return 0, false
@@ -285,11 +274,6 @@ func (a *Agent) window(nns *v1.NodeNetworkState) time.Duration {
 		return time.Duration(*seconds) * time.Second
 	}
 	return a.Window
-}
-
-// changedPolicy is the policy in which the desired sources differ from the committed ones.
-func (a *Agent) changedPolicy(spec v1.NodeNetworkStateSpec) string {
-	return idle.ChangedPolicy(spec.Policy, spec.Sources, a.committedSources())
 }
 
 func orEmpty(raw []byte) []byte {

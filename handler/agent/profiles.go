@@ -11,6 +11,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -373,5 +374,5 @@ func (a *Agent) profileDifferences(ctx context.Context, entry journal.Entry) []s
 		return []string{"reading the node's profiles: " + err.Error()}
 	}
 	before, trial, seen := leadsTo(entry, now)
-	return bounded(slices.Concat(scriptDifferences(entry, now), profiles.Differences(before, trial, seen, now), openVSwitchDifferences(entry, now)))
+	return idle.Lines(slices.Concat(scriptDifferences(entry, now), profiles.Differences(before, trial, seen, now), openVSwitchDifferences(entry, now)))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
@@ -43,12 +44,12 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	}
 	lacking, unverified := profiles.Activated(tried, current, devices)
 	if len(lacking) > 0 {
-		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(bounded(lacking), "; "))
+		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(idle.Lines(lacking), "; "))
 	}
 	for _, path := range state.Unreadable(desired) {
 		unverified = append(unverified, path.String()+": cannot be read back")
 	}
-	r.notVerified = bounded(unverified)
+	r.notVerified = idle.Lines(unverified)
 	if tried.Equal(desired) {
 		r.shown = &reading{state: current, devices: devices, changes: changes}
 	}

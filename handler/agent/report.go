@@ -19,17 +19,8 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/patch"
+	"github.com/nmstate/kubernetes-nmstate/handler/record"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
-)
-
-// maxMessage is the most that a condition's message may hold, in bytes.
-const maxMessage = 1024
-
-// maxValue is the same for a value in a list of differences, maxAwaits for how many
-// interfaces a change may wait for by name.
-const (
-	maxValue  = 256
-	maxAwaits = 100
 )
 
 // reported is what the API server was told of the node, or would be.
@@ -249,7 +240,7 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 		status.ObservedGeneration = nns.Generation
 	}
 	switch {
-	case atCommitted && a.kept(hash):
+	case atCommitted && record.IsKept(a.record, hash):
 		a.setCondition(status, v1.StateFailing, metav1.ConditionTrue, v1.ReasonFailedToConfigure, a.record.Kept.Message)
 	case atCommitted:
 		a.setCondition(status, v1.StateFailing, metav1.ConditionFalse, v1.ReasonSuccessfullyConfigured, "")
@@ -262,7 +253,7 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 // The generation stands beside the conditions: in them it would be old, and kubectl
 // wait believes no old condition.
 func (a *Agent) setCondition(status *v1.NodeNetworkStateStatus, kind v1.ConditionType, value metav1.ConditionStatus, reason v1.ConditionReason, message string) {
-	a.putCondition(status, v1.Condition{Type: kind, Status: value, Reason: reason, Message: shortened(message)})
+	a.putCondition(status, v1.Condition{Type: kind, Status: value, Reason: reason, Message: idle.Message(message)})
 }
 
 // putCondition changes a condition only if it says something else, so that a
@@ -283,13 +274,6 @@ func (a *Agent) putCondition(status *v1.NodeNetworkStateStatus, next v1.Conditio
 	}
 	*c = next
 }
-
-func shortened(message string) string {
-	return idle.Short(strings.Join(strings.Fields(message), " "), maxMessage)
-}
-
-// inShort is a value as the status tells it.
-func inShort(value string) string { return idle.Short(value, maxValue) }
 
 // oneLine is the first mistake of a malformed state.
 func oneLine(err error) string {

@@ -7,7 +7,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
-	"github.com/nmstate/kubernetes-nmstate/handler/idle"
+	"github.com/nmstate/kubernetes-nmstate/handler/record"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
@@ -122,12 +122,7 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	if outcome.Result != v1.TransactionCommitted {
 		a.shown = nil // What was read back is not there any more.
 	}
-	a.record.History = remembered(a.record.History, a.past(outcome))
-	if len(a.entry.Correction) > 0 {
-		a.corrected(outcome)
-	} else {
-		a.conclude(ctx, outcome)
-	}
+	a.remember(ctx, outcome)
 	a.closing = unstored
 	if outcome.Result == v1.TransactionRollbackIncomplete {
 		a.closing = unflushed
@@ -138,38 +133,22 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	a.poke()
 }
 
-// conclude records how a change ended.
-func (a *Agent) conclude(ctx context.Context, outcome txn.Outcome) {
-	last := a.lastOf(outcome)
-	switch {
-	case outcome.Result == v1.TransactionCommitted:
-		a.committed(ctx, outcome.Change.Hash, true)
-	case a.entry.Removal && (outcome.Final || a.isInVain(ctx, last)) && a.keep(ctx, outcome):
-		last.RetryAfter = idle.InSeconds(a.Clock.Now())
+// remember has the record say how the transaction ended.
+func (a *Agent) remember(ctx context.Context, outcome txn.Outcome) {
+	now := a.Clock.Now()
+	ended := record.Ended{
+		Entry: a.entry, Outcome: outcome, At: now, Drift: a.drift.Drift, Damping: a.Damping, Node: a.Node, Backoff: a.Backoff,
 	}
-	a.record.Last, a.record.Targets = &last, nil
-	if outcome.Result != v1.TransactionCommitted {
-		a.record.Targets = a.entry.Targets
+	ended.Free = ended.MayBeInVain(a.record) && a.isFree(ctx)
+	var err error
+	if a.record, err = ended.After(a.record); err != nil {
+		logf.FromContext(ctx).Error(err, "cannot note what was there before")
 	}
-	a.record.Interrupted = a.record.Interrupted.After(outcome, last.Sources)
-	a.record.Failed = a.record.Failed.After(outcome, last)
-}
-
-// lastOf is the outcome as it is reported, with the time of the next attempt
-// where it is ours to decide.
-func (a *Agent) lastOf(outcome txn.Outcome) v1.Transaction {
-	var differences []string
-	for _, line := range outcome.Differences {
-		differences = append(differences, shortened(line))
+	if len(a.entry.Correction) == 0 {
+		return
 	}
-	last := v1.Transaction{
-		Generation: outcome.Change.Generation, Phase: string(txn.Idle), Since: *idle.InSeconds(a.entry.Since),
-		Policy: outcome.Change.Policy, Sources: v1.PlainSources(a.entry.Sources), Result: outcome.Result,
-		Final: outcome.Final, Message: shortened(outcome.Message), GuardedBy: outcome.GuardedBy, Differences: differences,
-		Awaits: outcome.Awaits[:min(len(outcome.Awaits), maxAwaits)],
+	a.metrics.corrected(a.Node, outcome.Result)
+	if outcome.Result == v1.TransactionSuperseded {
+		a.drift.Hold(now)
 	}
-	if outcome.Result == v1.TransactionCommitted {
-		last.NotVerified = bounded(a.entry.NotVerified)
-	}
-	return idle.Ending{Last: last, Removal: a.entry.Removal, At: a.Clock.Now(), Node: a.Node, Backoff: a.Backoff}.After(a.record.Last)
 }

@@ -20,21 +20,6 @@ import (
 // messageTakenOver is told of a change that needed no transaction.
 const messageTakenOver = "taken over from the older project: the node has all of it, so nothing was applied"
 
-// isTakeOver tells whether the desired state differs from what is committed by one policy
-// that the older project is said to have configured, and nothing of which is committed.
-func isTakeOver(spec v1.NodeNetworkStateSpec, committed *journal.Committed) bool {
-	if !spec.TakeOver || spec.Policy == "" || len(spec.Probes) > 0 {
-		return false
-	}
-	var had []v1.Source
-	if committed != nil {
-		had = v1.PlainSources(committed.Sources)
-	}
-	rest := slices.DeleteFunc(v1.PlainSources(spec.Sources), func(s v1.Source) bool { return s.Policy == spec.Policy })
-	same := func(a, b v1.Source) bool { return a.Policy == b.Policy && a.Hash == b.Hash }
-	return len(rest) == len(spec.Sources)-1 && slices.EqualFunc(rest, had, same)
-}
-
 // takeOver commits what the older project has configured, where the node has all of it and
 // the next boot brings it: nothing is applied, so no probe and no checkpoint guards it. What
 // was there before the older project nobody knows: for an undo it is what is there now. It
@@ -53,7 +38,7 @@ func (a *Agent) takeOver(ctx context.Context, change txn.Change, delta state.Sta
 		return left, true // Profiles may still be on their way up after the start.
 	}
 	if len(lacking) > 0 {
-		logf.FromContext(ctx).Info("it is not taken over as it is", "policy", change.Policy, "lacking", bounded(lacking))
+		logf.FromContext(ctx).Info("it is not taken over as it is", "policy", change.Policy, "lacking", idle.Lines(lacking))
 		return 0, false
 	}
 	if cause := a.stillWanted(ctx, change, entry.Sources); cause != nil {
@@ -85,7 +70,7 @@ func (a *Agent) lacksFor(ctx context.Context, entry *journal.Entry, delta state.
 	for _, path := range state.Unreadable(delta) {
 		unverified = append(unverified, path.String()+": cannot be read back")
 	}
-	entry.NotVerified = bounded(unverified)
+	entry.NotVerified = idle.Lines(unverified)
 	if len(lacking) == 0 { // Whoever wrote the files may not have flushed them.
 		lacking = a.flush(ctx, *entry)
 	}

@@ -8,7 +8,6 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
-	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
 
@@ -102,41 +101,5 @@ func TestAnUndoTakesNothingOfWhatTheOlderProjectMade(t *testing.T) {
 	})
 	if got := n.outcome(3); got.Result != v1.TransactionCommitted || !n.host.has("br0") || n.host.count() != 0 {
 		t.Errorf("%s %q after %d applies, it is there: %v", got.Result, got.Message, n.host.count(), n.host.has("br0"))
-	}
-}
-
-func TestWhichChangeIsATakeOver(t *testing.T) {
-	t.Parallel()
-	of := func(policies ...string) (sources []v1.DesiredSource) {
-		for _, policy := range policies {
-			sources = append(sources, v1.DesiredSource{Source: v1.Source{Policy: policy[:1], Generation: 1, Hash: policy[1:]}})
-		}
-		return sources
-	}
-	for sentence, c := range map[string]struct {
-		spec      v1.NodeNetworkStateSpec
-		committed []v1.DesiredSource
-		want      bool
-	}{
-		"the first policy of a node":            {spec: v1.NodeNetworkStateSpec{TakeOver: true, Policy: "a", Sources: of("a1")}, want: true},
-		"one more":                              {spec: v1.NodeNetworkStateSpec{TakeOver: true, Policy: "b", Sources: of("a1", "b1")}, committed: of("a1"), want: true},
-		"nobody says so":                        {spec: v1.NodeNetworkStateSpec{Policy: "a", Sources: of("a1")}},
-		"somebody has written it by hand":       {spec: v1.NodeNetworkStateSpec{TakeOver: true}},
-		"another one comes as well":             {spec: v1.NodeNetworkStateSpec{TakeOver: true, Policy: "b", Sources: of("a1", "b1")}},
-		"another one leaves":                    {spec: v1.NodeNetworkStateSpec{TakeOver: true, Policy: "b", Sources: of("b1")}, committed: of("a1")},
-		"another one has changed":               {spec: v1.NodeNetworkStateSpec{TakeOver: true, Policy: "b", Sources: of("a2", "b1")}, committed: of("a1")},
-		"something of it is committed already":  {spec: v1.NodeNetworkStateSpec{TakeOver: true, Policy: "a", Sources: of("a2")}, committed: of("a1")},
-		"it is not in the state that is wanted": {spec: v1.NodeNetworkStateSpec{TakeOver: true, Policy: "b", Sources: of("a1")}, committed: of("a1")},
-		"it brings probes":                      {spec: v1.NodeNetworkStateSpec{TakeOver: true, Policy: "a", Sources: of("a1"), Probes: []v1.Probe{{Type: v1.ProbeConfirm}}}},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			var committed *journal.Committed
-			if c.committed != nil {
-				committed = &journal.Committed{Sources: c.committed}
-			}
-			if got := isTakeOver(c.spec, committed); got != c.want {
-				t.Errorf("got %v, want %v", got, c.want)
-			}
-		})
 	}
 }

@@ -114,9 +114,9 @@ func (a *Agent) running() *v1.Transaction {
 	case a.machine.AwaitsConfirmation():
 		t.Message = fmt.Sprintf("waiting for confirmation until %s: %s", a.machine.Until.UTC().Format("15:04:05Z"), a.howToConfirm())
 	case a.machine.Cause != nil:
-		t.Message = shortened("taking the change back: " + a.machine.Cause.Message)
+		t.Message = idle.Message("taking the change back: " + a.machine.Cause.Message)
 	case len(a.entry.Correction) > 0:
-		t.Message = shortened("putting right what has drifted: " + strings.Join(a.entry.Correction, ", "))
+		t.Message = idle.Message("putting right what has drifted: " + strings.Join(a.entry.Correction, ", "))
 	}
 	return t
 }

@@ -178,26 +178,30 @@ func (c clings) Apply(ctx context.Context, s state.State, d time.Duration, armed
 	return "", nil, errors.New("verifying: it is still there")
 }
 
-func TestAnUndoIsTriedOnWhileNothingCanBeChanged(t *testing.T) {
+// deaf is a node whose NetworkManager does not answer.
+type deaf struct{ *host }
+
+func (deaf) Pending(context.Context) ([]backend.Pending, error) { return nil, backend.ErrUnavailable }
+
+func TestWhetherAChangeWouldFindTheNodeFree(t *testing.T) {
 	t.Parallel()
-	clock := clocktesting.NewFakeClock(time.Unix(1_000_000, 0))
-	h := newHost()
-	a := &Agent{Options: Options{Clock: deadline.On(clock), Backend: h}}
 	for name, c := range map[string]struct {
-		attempts int32
-		busy     bool
-		want     bool
+		pending backend.Checkpoint
+		away    bool
+		want    bool
 	}{
-		"it failed a few times":                           {attempts: removalAttempts - 1},
-		"it failed too often":                             {attempts: removalAttempts, want: true},
-		"it failed too often, and a checkpoint is in way": {attempts: removalAttempts + 3, busy: true},
+		"NetworkManager has no checkpoint":   {want: true},
+		"it has one that somebody else made": {pending: "somebody's"},
+		"it does not answer":                 {away: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h.checkpoint = ""
-			if c.busy {
-				h.checkpoint = "somebody's"
+			h := newHost()
+			h.checkpoint = c.pending
+			a := &Agent{Options: Options{Clock: deadline.On(clocktesting.NewFakeClock(time.Unix(1_000_000, 0))), Backend: h}}
+			if c.away {
+				a.Backend = deaf{h}
 			}
-			if got := a.isInVain(t.Context(), v1.Transaction{Attempts: c.attempts}); got != c.want {
+			if got := a.isFree(t.Context()); got != c.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -8,11 +8,11 @@ import (
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/record"
 )
 
 // leftover is what an earlier process left.
@@ -45,25 +45,13 @@ func (a *Agent) load() error {
 	} else if err != nil {
 		return err
 	}
-	if a.left.entry != nil && isRecorded(*a.left.entry, a.record) {
+	if a.left.entry != nil && record.Concludes(a.record, *a.left.entry) {
 		a.entry, a.left.entry, a.closing = *a.left.entry, nil, unstored
 	}
 	if len(messages) > 0 {
 		a.record.Unread = &journal.Unread{At: a.Clock.Now(), Message: strings.Join(messages, "; ")}
 	}
 	return nil
-}
-
-// isRecorded tells of an entry whose change was committed, and that is only still there
-// since its handler died, or the power went, between the two steps of closing the journal.
-// Nothing of it is to be taken back: it is over, and what differs from it by now is drift.
-// Only a commit is known by that. A change that was taken back may have begun again in the
-// same second, and its record says nothing of the second attempt.
-func isRecorded(entry journal.Entry, record journal.Record) bool {
-	last, committed, change := record.Last, record.Committed, entry.Transaction.Change
-	return entry.Transaction.Proven && len(entry.Correction) == 0 &&
-		last != nil && last.Result == v1.TransactionCommitted && last.Generation == change.Generation && last.Since.Equal(idle.InSeconds(entry.Since)) &&
-		committed != nil && committed.Hash == change.Hash
 }
 
 // tellUnread is how long a journal that could not be read is told of: the next
@@ -164,7 +152,7 @@ func undecided(files []string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	return "; left until the next boot, since it may be somebody else's: " + strings.Join(bounded(files), ", ")
+	return "; left until the next boot, since it may be somebody else's: " + strings.Join(idle.Lines(files), ", ")
 }
 
 // ask NetworkManager until it answers, or until ctx ends.

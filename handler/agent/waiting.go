@@ -10,6 +10,7 @@ import (
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
+	"github.com/nmstate/kubernetes-nmstate/handler/record"
 )
 
 // checkpointLook is the longest pause between two looks at a checkpoint of somebody
@@ -67,8 +68,8 @@ func (a *Agent) begins(nns *v1.NodeNetworkState, waited *v1.Transaction) time.Ti
 // same is told each time.
 func (a *Agent) wait(nns *v1.NodeNetworkState, waited *v1.Transaction, found *obstacle) {
 	a.waiting = &v1.Transaction{
-		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *idle.InSeconds(a.begins(nns, waited)), Policy: a.changedPolicy(nns.Spec),
-		Sources: v1.PlainSources(nns.Spec.Sources), WaitingFor: found.checkpoints, Message: shortened(found.message),
+		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *idle.InSeconds(a.begins(nns, waited)), Policy: record.ChangedPolicy(a.record, nns.Spec),
+		Sources: v1.PlainSources(nns.Spec.Sources), WaitingFor: found.checkpoints, Message: idle.Message(found.message),
 	}
 	if waited != nil && slices.Equal(waited.WaitingFor, found.checkpoints) {
 		a.waiting.Message = waited.Message
@@ -76,4 +77,13 @@ func (a *Agent) wait(nns *v1.NodeNetworkState, waited *v1.Transaction, found *ob
 	if last := a.record.Last; last != nil && last.Generation == nns.Generation {
 		a.waiting.Attempts = last.Attempts
 	}
+}
+
+// isFree tells whether NetworkManager answers, and no checkpoint of somebody else is in
+// the way of a change.
+func (a *Agent) isFree(ctx context.Context) bool {
+	askCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
+	defer cancel()
+	pending, err := a.Backend.Pending(askCtx)
+	return err == nil && len(pending) == 0
 }

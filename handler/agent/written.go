@@ -87,19 +87,6 @@ func scriptDifferences(entry journal.Entry, now profiles.Snapshot) []string {
 	return nil
 }
 
-// rememberScripts notes the scripts from before what is committed now.
-func (a *Agent) rememberScripts() {
-	desired, err := state.Parse(a.entry.Desired)
-	if err != nil {
-		return // remember has said so.
-	}
-	var before profiles.Snapshot
-	if a.entry.Profiles != nil {
-		before = *a.entry.Profiles
-	}
-	a.record.Scripts = before.Originals(a.record.Scripts, desired)
-}
-
 // checkCommands refuses scripts that are new, where they are not allowed.
 func (a *Agent) checkCommands(desired state.State) error {
 	var committed state.State

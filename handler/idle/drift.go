@@ -104,7 +104,7 @@ func (d Drift) Differs() bool { return len(d.seen) > 0 }
 
 // leafOf names a leaf as the status has it.
 func leafOf(path, want, got string) string {
-	want, got = Short(want, maxValue), Short(got, maxValue)
+	want, got = Value(want), Value(got)
 	if want != "" {
 		got = "" // Whatever is there instead: it is the same leaf.
 	}
@@ -181,7 +181,7 @@ func (d Drift) Rows(now time.Time) []v1.Drift {
 	var rows []v1.Drift
 	for _, one := range d.Found[:min(len(d.Found), maxDrift)] {
 		rows = append(rows, v1.Drift{
-			Path: one.Path.String(), Expected: Short(one.Want, maxValue), Found: Short(one.Got, maxValue),
+			Path: one.Path.String(), Expected: Value(one.Want), Found: Value(one.Got),
 			Policy: one.policy, Since: *InSeconds(one.since), Action: one.action(now),
 		})
 	}
@@ -290,15 +290,4 @@ func (d Drift) since(subject string, fallback time.Time) time.Time {
 		}
 	}
 	return first
-}
-
-// maxValue is the most that a value in a list of differences may hold, in bytes.
-const maxValue = 256
-
-// Short is a text cut to so many bytes at the most.
-func Short(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most-3], "") + "..."
 }

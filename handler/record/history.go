@@ -1,38 +1,34 @@
-package agent
+package record
 
 import (
 	"slices"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
-	"github.com/nmstate/kubernetes-nmstate/handler/txn"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 )
 
-// past is how a transaction ended, as the history keeps it. What is committed is still
-// what was before it.
-func (a *Agent) past(outcome txn.Outcome) v1.PastTransaction {
-	one := v1.PastTransaction{Ended: *idle.InSeconds(a.Clock.Now()), Since: *idle.InSeconds(a.entry.Since), Result: outcome.Result}
-	if outcome.Message != "" {
-		one.Message = inShort(shortened(outcome.Message))
+// past is how the transaction ended, as the history keeps it. What the record has committed
+// is still what was before it.
+func (e Ended) past(record journal.Record) v1.PastTransaction {
+	one := v1.PastTransaction{
+		Ended: *idle.InSeconds(e.At), Since: *idle.InSeconds(e.Entry.Since), Result: e.Outcome.Result,
+		Message: idle.Value(idle.Message(e.Outcome.Message)),
 	}
-	if len(a.entry.Correction) > 0 {
-		for _, subject := range a.entry.Correction[:min(len(a.entry.Correction), v1.HistoryLimit)] {
-			one.Corrected = append(one.Corrected, inShort(subject))
+	if subjects := e.Entry.Correction; len(subjects) > 0 {
+		for _, subject := range subjects[:min(len(subjects), v1.HistoryLimit)] {
+			one.Corrected = append(one.Corrected, idle.Value(subject))
 		}
 		return one
 	}
-	one.Policy = outcome.Change.Policy
-	for _, source := range a.entry.Sources {
+	one.Policy = e.Outcome.Change.Policy
+	for _, source := range e.Entry.Sources {
 		if one.Policy != "" && source.Policy == one.Policy {
 			one.PolicyGeneration = source.Generation
 		}
 	}
-	if a.record.Committed != nil {
-		for _, source := range a.record.Committed.Sources {
-			if len(one.Removed) < v1.HistoryLimit && !slices.ContainsFunc(a.entry.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy }) {
-				one.Removed = append(one.Removed, source.Policy)
-			}
-		}
+	if leaving := e.leaving(record); len(leaving) > 0 {
+		one.Removed = leaving[:min(len(leaving), v1.HistoryLimit)]
 	}
 	return one
 }
