@@ -93,8 +93,6 @@ type Agent struct {
 	shown *reading
 	// latest is what was read last of the node as it rests; nil for nothing.
 	latest *latest
-	// allThere: the change is in place and nothing that it does not name is lost.
-	allThere bool
 	// left is what an earlier process left, until Recover takes it on.
 	left leftover
 	// waiting is the change that waits for a checkpoint of somebody else; nil for none.
@@ -183,7 +181,6 @@ func (a *Agent) drain(ctx context.Context) {
 			a.shown = next.shown
 		}
 		a.entry.NotVerified = append(a.entry.NotVerified, next.notVerified...)
-		a.heardOfForeign(next.event)
 		a.step(ctx, next.event)
 	}
 	if a.machine.Running() && !a.machine.Until.IsZero() {

@@ -50,26 +50,15 @@ func (a *Agent) noteForeign(ctx context.Context) (*foreign.Snapshot, error) {
 	return &bounded, nil
 }
 
-// heardOfForeign remembers whether all is there while the change is in place.
-func (a *Agent) heardOfForeign(e txn.Event) {
-	switch e := e.(type) {
-	case txn.ProbePassed:
-		a.allThere = a.allThere || e.Name == txn.Foreign
-	case txn.Armed, txn.CheckpointLost, txn.CommitFailed:
-		a.allThere = false // By now the checkpoint may have ended, and dropped something.
-	}
-}
-
 // startRollback rolls back, after a look at what others did on the node since
 // the change began: that is not to be undone.
-func (a *Agent) startRollback(ctx context.Context) {
-	entry, kept := a.entry, a.allThere
-	a.allThere = false // A second try finds what the first one dropped.
+func (a *Agent) startRollback(ctx context.Context, intact bool) {
+	entry := a.entry
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	a.Spawn(func() {
 		if document, err := state.Parse(entry.Change); err == nil && a.keeps(entry) {
 			if now, err := a.Foreign.Note(taskCtx); err == nil {
-				since := foreign.Since(*entry.Foreign, now, foreign.NamedBy(document), kept)
+				since := foreign.Since(*entry.Foreign, now, foreign.NamedBy(document), intact)
 				entry.Foreign = &since
 			}
 		}

@@ -26,6 +26,7 @@ func (a *Agent) step(ctx context.Context, e txn.Event) {
 				// The older entry is still there and leads back just as well.
 				logf.FromContext(ctx).Error(err, "cannot bring the journal up to date", "phase", next.Phase)
 			} else {
+				before.Intact = next.Intact // That is so all the same.
 				next, effects = txn.Step(before, txn.NotArmed{Cause: txn.Cause{Message: err.Error()}})
 			}
 		}
@@ -87,7 +88,7 @@ func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
 		entry := a.entry
 		a.task(ctx, func(ctx context.Context) txn.Event { return a.commit(ctx, entry) })
 	case txn.Rollback:
-		a.startRollback(ctx)
+		a.startRollback(ctx, effect.Intact)
 	case txn.Restore:
 		a.startRestore(ctx)
 	case txn.Revert:

@@ -150,8 +150,9 @@ type (
 	// Commit makes the trial permanent on disk, then gives the checkpoint up;
 	// it answers Committed or CommitFailed. Done again it goes on where it ended.
 	Commit struct{}
-	// Rollback answers RolledBack or RollbackFailed.
-	Rollback struct{}
+	// Rollback answers RolledBack or RollbackFailed. Intact is that of the State: what is
+	// gone by now somebody took away on purpose.
+	Rollback struct{ Intact bool }
 	// Restore brings the profiles from before back without the checkpoint: byte
 	// for byte, and active where they were. It answers Restored or
 	// RestoreFailed; Reverted where the journal holds no profiles.

@@ -128,6 +128,9 @@ type State struct {
 	Waiting []string `json:"-"`
 	// LostProbes are the guards that gave up, and why.
 	LostProbes map[string]string `json:"-"`
+	// Intact: with the change in place, nothing that it does not name was lost, and nothing
+	// has happened since that may have dropped something.
+	Intact bool `json:"-"`
 	// Began is when the trial was in place.
 	Began time.Time `json:"-"`
 	// Until is when the first guard is lost or was, the end of a person's time,

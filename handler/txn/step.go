@@ -144,6 +144,7 @@ func (s State) probing(e Event) (State, []Effect) {
 			return s, nil
 		}
 		s.Waiting = without(s.Waiting, e.Name)
+		s.Intact = s.Intact || e.Name == Foreign
 		if len(s.Waiting) == 0 {
 			return s.proven(e.At)
 		}
@@ -196,7 +197,7 @@ func (s State) committing(e Event) (State, []Effect) {
 	case Committed:
 		return s.finish(v1.TransactionCommitted, "")
 	case CommitFailed:
-		s.Cause = &Cause{Message: "committing: " + e.Message}
+		s.Cause, s.Intact = &Cause{Message: "committing: " + e.Message}, false // The checkpoint may have ended, and dropped something.
 		switch {
 		case e.Gone:
 			return s.to(Settling), []Effect{Settle{}}
@@ -281,6 +282,7 @@ func (s State) settling(e Event) (State, []Effect) {
 // checkpointLost: NetworkManager restarted. On the way forward the trial would
 // stay without proof, from /run; on the way back it ends the rollback.
 func (s State) checkpointLost(CheckpointLost) (State, []Effect) {
+	s.Intact = false
 	restarted := s.interrupted("NetworkManager restarted in phase " + string(s.Phase) + ", before the change was proven")
 	switch s.Phase {
 	case Applying:
@@ -308,7 +310,9 @@ func (s State) undo() (State, []Effect) {
 	s.Waiting, s.LostProbes, s.Until = nil, nil, time.Time{}
 	switch {
 	case !s.Lost:
-		return s.to(RollingBack), []Effect{Rollback{}}
+		rollback := Rollback{Intact: s.Intact}
+		s.Intact = false // A second try finds what the first one dropped.
+		return s.to(RollingBack), []Effect{rollback}
 	case !s.Restored:
 		return s.to(RollingBack), []Effect{Restore{}}
 	}

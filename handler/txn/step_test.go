@@ -201,6 +201,11 @@ func show(effects []Effect) string {
 		switch effect := effect.(type) {
 		case Probe:
 			fmt.Fprintf(&out, " Probe(%s)", listed(effect.Names))
+		case Rollback:
+			out.WriteString(" Rollback")
+			if effect.Intact {
+				out.WriteString("(intact)")
+			}
 		case Finish:
 			o := effect.Outcome
 			fmt.Fprintf(&out, " Finish(%s", o.Result)
