@@ -78,38 +78,32 @@ type Agent struct {
 	Options
 
 	// turn is held by whoever takes a turn: Reconcile, Recover or End.
-	turn   sync.Mutex
-	health health
-	// machine, entry and record are the transaction and what the journal
-	// holds of it; only a turn touches them.
-	machine txn.State
-	entry   journal.Entry
-	record  journal.Record
-	// reported is what the API server was told.
+	turn sync.Mutex
+
+	// These ten change. Each is a type with rules of its own, and only a turn touches those
+	// that have no lock:
+	//  - txn: the transaction that runs or waits, what the journal and others know of it;
+	//  - record: what outlives it, and whether the disk and the API server have it;
+	//  - reported: what the API server was told of the node;
+	//  - hashed: the desired state that was asked for last, with its hash;
+	//  - reads: what was read of the node and serves once more;
+	//  - drift: how what was read differs from what is committed;
+	//  - inbox, with a lock: what happened since the last turn;
+	//  - tasks, with a lock: what runs beside the turns;
+	//  - warm, with a lock: which probes passed lately;
+	//  - health, with a lock: what others may ask about the turns.
+	txn      transaction
+	record   ledger
 	reported reported
-	// hashed is the desired state that was asked for last, with its hash.
-	hashed hashed
-	// shown is what was read back last; nil once it was reported or taken back.
-	shown *reading
-	// latest is what was read last of the node as it rests; nil for nothing.
-	latest *latest
-	// left is what an earlier process left, until Recover takes it on.
-	left leftover
-	// waiting is the change that waits for a checkpoint of somebody else; nil for none.
-	waiting *v1.Transaction
-	// telling is what others were told of the running transaction.
-	telling telling
-	// unreported: the record holds an outcome that the API server was not told.
-	unreported bool
-	// closing is why the journal still holds the transaction that has ended.
-	closing closing
+	hashed   hashed
+	reads    reads
+	drift    drift
+	inbox    inbox
+	tasks    tasks
+	warm     baseline
+	health   health
 
-	drift   drift
 	metrics *metrics
-
-	inbox inbox
-	tasks tasks
-	warm  baseline
 	// wake asks for a turn, of whoever waits here or of the manager; asking
 	// never blocks.
 	wake    chan struct{}
@@ -119,7 +113,7 @@ type Agent struct {
 // New makes the agent from what the node's journal holds. What it finds open
 // is taken back by Recover, and so is what may be open where it cannot be read.
 func New(options Options) (*Agent, error) {
-	a := &Agent{Options: options, machine: txn.State{Phase: txn.Idle}, wake: make(chan struct{}, 1)}
+	a := &Agent{Options: options, txn: transaction{State: txn.State{Phase: txn.Idle}}, wake: make(chan struct{}, 1)}
 	a.manager = make(chan event.GenericEvent, 1)
 	a.inbox.dirty = true
 	a.warm.clock = options.Clock
@@ -128,10 +122,13 @@ func New(options Options) (*Agent, error) {
 	if a.metrics, err = newMetrics(options.Metrics, options.Node); err != nil {
 		return nil, err
 	}
-	if err := a.load(); err != nil {
+	over, err := a.record.load(a.Journal, a.Clock.Now())
+	if err != nil {
 		return nil, fmt.Errorf("starting the state handler: %w", err)
 	}
-	a.unreported = a.record.Last != nil
+	if over != nil {
+		a.txn.entry = *over
+	}
 	return a, nil
 }
 
@@ -143,22 +140,22 @@ func (a *Agent) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.R
 	}
 	defer a.endTurn()
 
-	if a.left.is() {
+	if a.record.left.is() {
 		// Recover needs the next turn, so this one waits for no API server.
 		a.reportMeanwhile(ctx)
 		return reconcile.Result{RequeueAfter: recoverPoll}, nil
 	}
 	a.hear(ctx)
 	a.drain(ctx)
-	if a.machine.Running() {
+	if a.txn.Running() {
 		if err := a.checkWanted(ctx); err != nil {
 			return reconcile.Result{}, err
 		}
-		if a.machine.AwaitsConfirmation() {
+		if a.txn.AwaitsConfirmation() {
 			a.awaitConfirmation(ctx)
 		}
 		wait := a.tellRunning(ctx)
-		if a.machine.WaitsToUndo() {
+		if a.txn.WaitsToUndo() {
 			// Mostly for NetworkManager, which may stay away: that is to be told.
 			a.reportMeanwhile(ctx)
 		}
@@ -174,16 +171,11 @@ func (a *Agent) drain(ctx context.Context) {
 		if !ok {
 			break
 		}
-		if next.entry != nil {
-			a.entry = *next.entry
-		}
-		if next.shown != nil {
-			a.shown = next.shown
-		}
-		a.entry.NotVerified = append(a.entry.NotVerified, next.notVerified...)
+		a.txn.hear(next)
+		a.reads.hear(next)
 		a.step(ctx, next.event)
 	}
-	if a.machine.Running() && !a.machine.Until.IsZero() {
+	if a.txn.Running() && !a.txn.Until.IsZero() {
 		a.step(ctx, txn.Tick{At: a.Clock.Now()})
 	}
 }
@@ -191,10 +183,10 @@ func (a *Agent) drain(ctx context.Context) {
 // untilTick is when the machine wants to be asked again if nothing happens.
 func (a *Agent) untilTick() time.Duration {
 	const idleTick = 5 * time.Second
-	if a.machine.Until.IsZero() {
+	if a.txn.Until.IsZero() {
 		return idleTick
 	}
-	return min(max(a.machine.Until.Sub(a.Clock.Now()), 100*time.Millisecond), idleTick)
+	return min(max(a.txn.Until.Sub(a.Clock.Now()), 100*time.Millisecond), idleTick)
 }
 
 // checkWanted notices that the running change is not wanted any more.
@@ -211,7 +203,7 @@ func (a *Agent) stepIfUnwanted(ctx context.Context, nns *v1.NodeNetworkState) {
 	switch {
 	case !managed(nns):
 		a.step(ctx, txn.Unwanted{Reason: "the node is no longer managed"})
-	case nns.Generation > a.machine.Change.Generation && a.hashOf(nns.Spec.DesiredState) != a.machine.Change.Hash:
+	case nns.Generation > a.txn.Change.Generation && a.hashOf(nns.Spec.DesiredState) != a.txn.Change.Hash:
 		a.step(ctx, txn.Unwanted{Reason: fmt.Sprintf("the desired state changed (generation %d)", nns.Generation)})
 	}
 }

@@ -85,14 +85,14 @@ func (a *Agent) measureBaseline(ctx context.Context, pause time.Duration) {
 		attempt = warmAttempt
 	}
 	names := a.Prober.Names()
-	if a.machine.Change.DropDefaults {
+	if a.txn.Change.DropDefaults {
 		names = nil
 	}
 	guarded, targets := a.guardedBefore(names)
-	entry := a.entry
+	entry := a.txn.entry
 	var before state.State
 	var unread error
-	known := a.unchanged(entry.Change)
+	known := a.reads.unchanged(entry.Change, a.note())
 	if pause > 0 {
 		known = nil // Much may be heard in the meantime.
 	}
@@ -158,8 +158,8 @@ func (a *Agent) guardedBefore(names []string) ([]string, map[string]guard.Before
 // isRetryOf tells whether the change that begins was tried last: in the same generation, or
 // from the same policies. Whoever wants those tried again writes a newer generation.
 func (a *Agent) isRetryOf(last v1.Transaction) bool {
-	sources := v1.PlainSources(a.entry.Sources)
-	return last.Generation == a.machine.Change.Generation || len(sources) > 0 && slices.Equal(last.Sources, sources)
+	sources := v1.PlainSources(a.txn.entry.Sources)
+	return last.Generation == a.txn.Change.Generation || len(sources) > 0 && slices.Equal(last.Sources, sources)
 }
 
 // measure asks the probes and each of their targets, side by side, and calls done once: when all

@@ -102,8 +102,8 @@ func TestAChangeThatComesInANewerGenerationKeepsItsGuards(t *testing.T) {
 		"written by hand, and by hand once more":    {last: &byHand, generation: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &Agent{record: journal.Record{Last: c.last}, entry: journal.Entry{Sources: c.sources}}
-			a.machine.Change.Generation = c.generation
+			a := &Agent{record: ledger{Record: journal.Record{Last: c.last}}, txn: transaction{entry: journal.Entry{Sources: c.sources}}}
+			a.txn.Change.Generation = c.generation
 			var want []string
 			if c.guarded {
 				want = []string{"api-server"}

@@ -29,7 +29,7 @@ type drift struct {
 // judge compares what was read with what is committed. A node that is being
 // brought somewhere else is not judged.
 func (a *Agent) judge(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus, read reading) {
-	a.drift.unjudged = a.record.Committed == nil || a.machine.Running() || a.left.is() || !a.atCommitted(nns)
+	a.drift.unjudged = a.record.Committed == nil || a.txn.Running() || a.record.left.is() || !a.atCommitted(nns)
 	if a.drift.unjudged {
 		return
 	}
@@ -114,7 +114,7 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if err != nil {
 		return fmt.Errorf("reading the committed state: %w", err)
 	}
-	stays, err := record.Stays(a.record)
+	stays, err := record.Stays(a.record.Record)
 	if err != nil {
 		return err
 	}
@@ -124,10 +124,10 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if part.IsEmpty() {
 		part = desired // A route of another name, say: what drifted cannot be told apart.
 	}
-	a.entry = journal.Entry{
+	a.txn.entry = journal.Entry{
 		Since: now, Sources: committed.Sources, Desired: committed.Desired, Change: part.JSON(), Correction: due.Subjects, Secrets: nns.Spec.Secrets,
 	}
-	logf.FromContext(ctx).Info("correcting drift", "of", a.entry.Correction)
+	logf.FromContext(ctx).Info("correcting drift", "of", a.txn.entry.Correction)
 	a.step(ctx, txn.Wanted{Change: txn.Change{
 		Generation: nns.Generation, Hash: committed.Hash, Window: a.window(nns), DropDefaults: due.Unguarded,
 	}})

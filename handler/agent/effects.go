@@ -43,7 +43,7 @@ const (
 
 // startArm checks that the change still holds and prepares the way back.
 func (a *Agent) startArm(ctx context.Context) {
-	change, entry := a.machine.Change, a.entry
+	change, entry := a.txn.Change, a.txn.entry
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	a.Spawn(func() {
 		armed, cause := a.arm(taskCtx, change, entry)
@@ -130,7 +130,7 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry, desire
 }
 
 func (a *Agent) startApply(ctx context.Context) {
-	entry, rollbackAfter := a.entry, a.machine.Change.RollbackAfter()
+	entry, rollbackAfter := a.txn.entry, a.txn.Change.RollbackAfter()
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	a.Spawn(func() {
 		desired, err := state.Parse(entry.Change)
@@ -182,7 +182,7 @@ func (a *Agent) startApply(ctx context.Context) {
 
 // startProbes runs every guard until it passes or its time ends.
 func (a *Agent) startProbes(ctx context.Context, names []string) {
-	entry, trial := a.entry, a.machine
+	entry, trial := a.txn.entry, a.txn.State
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	for _, name := range names {
 		a.Spawn(func() {

@@ -53,7 +53,7 @@ func (a *Agent) noteForeign(ctx context.Context) (*foreign.Snapshot, error) {
 // startRollback rolls back, after a look at what others did on the node since
 // the change began: that is not to be undone.
 func (a *Agent) startRollback(ctx context.Context, intact bool) {
-	entry := a.entry
+	entry := a.txn.entry
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	a.Spawn(func() {
 		if document, err := state.Parse(entry.Change); err == nil && a.keeps(entry) {
@@ -70,7 +70,7 @@ func (a *Agent) startRollback(ctx context.Context, intact bool) {
 
 // startRestore brings the profiles back without the checkpoint.
 func (a *Agent) startRestore(ctx context.Context) {
-	entry := a.entry
+	entry := a.txn.entry
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	a.Spawn(func() {
 		event := a.restore(taskCtx, &entry)

@@ -80,7 +80,7 @@ func (a *Agent) awaitConfirmation(ctx context.Context) {
 		return
 	}
 	a.stepIfUnwanted(ctx, nns)
-	if a.machine.AwaitsConfirmation() && confirms(nns, a.machine.Change) {
+	if a.txn.AwaitsConfirmation() && confirms(nns, a.txn.Change) {
 		a.step(ctx, txn.Confirmed{})
 	}
 }
@@ -95,12 +95,12 @@ func confirms(nns *v1.NodeNetworkState, change txn.Change) bool {
 // howToConfirm is the command for the object that a person wrote: the policy,
 // or the node's own desired state.
 func (a *Agent) howToConfirm() string {
-	for _, source := range a.entry.Sources {
-		if source.Policy == a.machine.Change.Policy {
+	for _, source := range a.txn.entry.Sources {
+		if source.Policy == a.txn.Change.Policy {
 			return annotate("nncp", source.Policy, source.Generation)
 		}
 	}
-	return annotate("nns", a.Node, a.machine.Change.Generation)
+	return annotate("nns", a.Node, a.txn.Change.Generation)
 }
 
 func annotate(kind, name string, generation int64) string {

@@ -30,7 +30,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		a.keepWarm(ctx)
 	}
 	for {
-		now.Past, now.Ending, now.Now = record.Past(a.record), a.health.isEnding(), a.Clock.Now()
+		now.Past, now.Ending, now.Now = record.Past(a.record.Record), a.health.isEnding(), a.Clock.Now()
 		action, stage := idle.Decide(now)
 		var wait time.Duration
 		switch action := action.(type) {
@@ -50,7 +50,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		default:
 			wait, err = a.enforce(ctx, nns, action)
 		}
-		if a.machine.Running() {
+		if a.txn.Running() {
 			return reconcile.Result{RequeueAfter: a.untilTick()}, err
 		}
 		if err != nil {
@@ -62,7 +62,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 
 // situation is what a turn begins with.
 func (a *Agent) situation(nns *v1.NodeNetworkState, closed bool) idle.Situation {
-	s := idle.Situation{Closed: closed, Untold: a.unreported, Node: a.Node, Backoff: a.Backoff}
+	s := idle.Situation{Closed: closed, Untold: a.record.untold, Node: a.Node, Backoff: a.Backoff}
 	switch {
 	case nns == nil:
 		return s
@@ -132,7 +132,7 @@ func (a *Agent) reportMeanwhile(ctx context.Context) {
 	const reportAttempt = 2 * time.Second
 	shortCtx, cancel := deadline.After(ctx, a.Clock, reportAttempt)
 	defer cancel()
-	a.shown = nil // What was read back is not proven.
+	a.reads.shown = nil // What was read back is not proven.
 	if err := a.reportOnly(shortCtx); err != nil {
 		logf.FromContext(ctx).V(1).Info("the node cannot be reported now", "cause", err.Error())
 	}
@@ -141,14 +141,14 @@ func (a *Agent) reportMeanwhile(ctx context.Context) {
 // enforce does what was decided about the desired state, and returns how long to wait
 // for the next attempt, zero for none.
 func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState, action idle.Action) (time.Duration, error) {
-	waited := a.waiting
-	a.waiting = nil
-	a.record = record.Decided(a.record, action, nns.Spec.Sources)
+	waited := a.txn.waiting
+	a.txn.waiting = nil
+	a.record.Record = record.Decided(a.record.Record, action, nns.Spec.Sources)
 	switch action := action.(type) {
 	case idle.Forget:
-		a.waiting = waited // What is wanted is decided on next.
+		a.txn.waiting = waited // What is wanted is decided on next.
 	case idle.Repeat:
-		a.unreported = true
+		a.record.untold = true
 		a.poke()
 		return 0, a.store(ctx)
 	case idle.Adopt:
@@ -157,7 +157,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState, action id
 		}
 		return 0, a.store(ctx)
 	case idle.Pause:
-		a.unreported = a.unreported || action.Last != nil
+		a.record.untold = a.record.untold || action.Last != nil
 		return action.For, nil
 	case idle.Begin:
 		return a.begin(ctx, nns, waited)
@@ -175,10 +175,10 @@ func (a *Agent) begin(ctx context.Context, nns *v1.NodeNetworkState, waited *v1.
 		a.wait(nns, waited, found)
 		return found.look, nil
 	}
-	a.entry = journal.Entry{Since: a.begins(nns, waited), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw), Secrets: nns.Spec.Secrets}
-	a.entry.Removal = record.IsRemoval(a.record, nns.Spec)
+	a.txn.entry = journal.Entry{Since: a.begins(nns, waited), Sources: nns.Spec.Sources, Desired: orEmpty(nns.Spec.DesiredState.Raw), Secrets: nns.Spec.Secrets}
+	a.txn.entry.Removal = record.IsRemoval(a.record.Record, nns.Spec)
 	change := a.guarded(nns, txn.Change{
-		Generation: nns.Generation, Hash: hash, Policy: record.ChangedPolicy(a.record, nns.Spec), Interrupted: a.record.Interrupted.Of(hash, v1.PlainSources(nns.Spec.Sources)),
+		Generation: nns.Generation, Hash: hash, Policy: record.ChangedPolicy(a.record.Record, nns.Spec), Interrupted: a.record.Interrupted.Of(hash, v1.PlainSources(nns.Spec.Sources)),
 	})
 
 	if old := a.tooOld(ctx); old != "" {
@@ -192,7 +192,7 @@ func (a *Agent) begin(ctx context.Context, nns *v1.NodeNetworkState, waited *v1.
 	}
 	// What a person writes may be spelled in any way; from here on it is in one.
 	desired = state.Canonical(desired)
-	a.entry.Desired = desired.JSON()
+	a.txn.entry.Desired = desired.JSON()
 	delta, err := a.delta(desired)
 	if err != nil {
 		return 0, err
@@ -202,18 +202,18 @@ func (a *Agent) begin(ctx context.Context, nns *v1.NodeNetworkState, waited *v1.
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: "undoing: " + oneLine(err)})
 		return 0, nil
 	}
-	if a.entry.Undo = !undo.IsEmpty(); a.entry.Undo {
-		a.entry.Scripts = a.record.Scripts.Without(desired)
+	if a.txn.entry.Undo = !undo.IsEmpty(); a.txn.entry.Undo {
+		a.txn.entry.Scripts = a.record.Scripts.Without(desired)
 	}
 	delta = state.Union(delta, undo)
 	if wait, over := a.withoutTrial(ctx, nns.Spec, change, delta); over {
 		return wait, nil
 	}
-	if _, _, err := a.reveal(delta, a.entry.Secrets); err != nil {
+	if _, _, err := a.reveal(delta, a.txn.entry.Secrets); err != nil {
 		a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionRefused, Message: "reading the secrets of the desired state: " + oneLine(err)})
 		return 0, nil
 	}
-	a.entry.Change = delta.JSON()
+	a.txn.entry.Change = delta.JSON()
 	if last := a.record.Last; last != nil && last.Generation == nns.Generation && last.Attempts > 0 {
 		a.metrics.retried(a.Node)
 	}
@@ -238,7 +238,7 @@ func (a *Agent) withoutTrial(ctx context.Context, spec v1.NodeNetworkStateSpec, 
 	switch {
 	case delta.IsEmpty():
 		return a.commitNothing(ctx, change), true
-	case !a.entry.Undo && record.IsTakeOver(a.record, spec):
+	case !a.txn.entry.Undo && record.IsTakeOver(a.record.Record, spec):
 		return a.takeOver(ctx, change, delta)
 	}
 	return 0, false
@@ -248,7 +248,7 @@ func (a *Agent) withoutTrial(ctx context.Context, spec v1.NodeNetworkStateSpec, 
 // the desired state live: that of long ago, committed, would stay in the record, and
 // the next policy's change be told as another one's.
 func (a *Agent) commitNothing(ctx context.Context, change txn.Change) time.Duration {
-	if cause := a.stillWanted(ctx, change, a.entry.Sources); cause != nil {
+	if cause := a.stillWanted(ctx, change, a.txn.entry.Sources); cause != nil {
 		logf.FromContext(ctx).Info("nothing is committed", "generation", change.Generation, "cause", cause.Message)
 		return idle.SupersededPause
 	}

@@ -2,6 +2,28 @@ package agent
 
 import "github.com/nmstate/kubernetes-nmstate/handler/state"
 
+// reads are what was read of the node and serves once more.
+type reads struct {
+	// shown is what a change has read back; nil once it was reported, or may be gone.
+	shown *reading
+	// latest is what was read last of the node as it rests; nil for nothing.
+	latest *latest
+}
+
+// hear takes what was read with an event.
+func (r *reads) hear(l letter) {
+	if l.shown != nil {
+		r.shown = l.shown
+	}
+}
+
+// back is what was read back, once.
+func (r *reads) back() *reading {
+	shown := r.shown
+	r.shown = nil
+	return shown
+}
+
 // latest is a state that was read, and what had been heard of the network before.
 type latest struct {
 	state state.State
@@ -30,9 +52,9 @@ func (l *latest) of(read state.State) *latest {
 // unchanged is the node as a change finds it, where that is known: it was read, nothing has
 // been heard of the network since, and nothing that the change is about changes unheard. A
 // node with 1,500 interfaces takes 8 seconds to read. Nil: it must be read.
-func (a *Agent) unchanged(change []byte) *state.State {
-	known, now := a.latest, a.note()
-	a.latest = nil // What a change leaves is read anew.
+func (r *reads) unchanged(change []byte, now *latest) *state.State {
+	known := r.latest
+	r.latest = nil // What a change leaves is read anew.
 	if known == nil || now == nil || known.heard != now.heard {
 		return nil
 	}

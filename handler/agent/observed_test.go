@@ -15,10 +15,10 @@ func TestWhatIsCommittedIsNotObservedWhileAnotherChangeIsTakenBack(t *testing.T)
 	t.Parallel()
 	var nns v1.NodeNetworkState
 	nns.Generation = 7
-	a := &Agent{Options: Options{Clock: deadline.On(clock.RealClock{})}, record: journal.Record{Committed: &journal.Committed{}}}
+	a := &Agent{Options: Options{Clock: deadline.On(clock.RealClock{})}, record: ledger{Record: journal.Record{Committed: &journal.Committed{}}}}
 	a.record.Committed.Hash = a.hashOf(nns.Spec.DesiredState)
 	for phase, want := range map[txn.Phase]int64{txn.RollingBack: 0, txn.Settling: 0, txn.Idle: 7} {
-		a.machine = txn.State{Phase: phase}
+		a.txn.State = txn.State{Phase: phase}
 		var status v1.NodeNetworkStateStatus
 		a.describe(&nns, &status)
 		if status.ObservedGeneration != want {

@@ -23,10 +23,10 @@ const turnPoll = 20 * time.Millisecond
 // API server nor the manager, and returns when the node is as committed, or
 // when ctx ends.
 func (a *Agent) Recover(ctx context.Context) error {
-	if a.left.entry == nil {
+	if a.record.left.entry == nil {
 		return a.recoverUnread(ctx)
 	}
-	entry := *a.left.entry
+	entry := *a.record.left.entry
 	logf.FromContext(ctx).Info("an earlier process left a transaction open: taking it back", "phase", entry.Transaction.Phase)
 	alive, known := a.alive(ctx, entry)
 	for !known {
@@ -40,7 +40,7 @@ func (a *Agent) Recover(ctx context.Context) error {
 	if !a.takeTurn(ctx) {
 		return ctx.Err()
 	}
-	a.entry, a.left = entry, leftover{} // What cannot be read is set aside with the end.
+	a.txn.entry, a.record.left = entry, leftover{} // What cannot be read is set aside with the end.
 	a.step(ctx, txn.Recovered{Journal: entry.Transaction, Alive: alive, Forgotten: a.forgotten(entry)})
 	a.endTurn()
 	return a.Complete(ctx)
@@ -81,11 +81,11 @@ func (a *Agent) turnUntilIdle(ctx context.Context) bool {
 	defer a.endTurn()
 	a.hear(ctx)
 	a.drain(ctx)
-	if a.machine.AwaitsConfirmation() {
+	if a.txn.AwaitsConfirmation() {
 		a.awaitConfirmation(ctx)
 	}
 	a.tellRunning(ctx)
-	return a.machine.Running()
+	return a.txn.Running()
 }
 
 // takeTurn waits until nobody else takes a turn; false when ctx ended first.
@@ -106,7 +106,7 @@ func (a *Agent) Busy() bool {
 		return true
 	}
 	defer a.turn.Unlock()
-	return a.left.is() || a.machine.Running() || a.unreported || a.closing != stored
+	return a.txn.Running() || !a.record.isSettled()
 }
 
 // Wait waits for news from the node, at most so long; false when ctx ended.

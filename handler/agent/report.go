@@ -70,7 +70,7 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 	}
 	a.describe(nns, status)
 	if sameStatus(base.Status, *status) {
-		a.unreported = false
+		a.record.untold = false
 		a.metrics.told(a.Node, *status, nil)
 		return nil
 	}
@@ -87,7 +87,7 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 		a.inbox.setDirty(true)
 		return fmt.Errorf("reporting NodeNetworkState %s: %w", a.Node, err)
 	}
-	a.unreported = false
+	a.record.untold = false
 	return nil
 }
 
@@ -162,7 +162,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 	if old := a.tooOld(ctx); old != "" {
 		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, v1.ReasonNetworkManagerTooOld, old)
 	} else {
-		a.setCondition(status, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, a.unread())
+		a.setCondition(status, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, a.record.unread(a.Clock.Now()))
 	}
 	if a.HostVersion != nil {
 		status.HostNetworkManagerVersion = a.HostVersion(ctx)
@@ -185,25 +185,23 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 // devices where something is committed that they may lack. When the network changed since
 // it was read back, another turn reads it again: the outcome does not wait for that.
 func (a *Agent) show(ctx context.Context) (reading, error) {
-	shown := a.shown
-	if shown == nil {
-		noted := a.note()
-		current, err := a.Backend.Show(ctx)
-		if err == nil {
-			a.latest = noted.of(current)
+	if shown := a.reads.back(); shown != nil {
+		if a.inbox.count() != shown.changes {
+			a.inbox.setDirty(true)
+			a.poke()
 		}
-		if err != nil || a.record.Committed == nil {
-			return reading{state: current}, err
-		}
-		devices, err := a.Backend.Devices(ctx)
-		return reading{state: current, devices: devices}, err
+		return *shown, nil
 	}
-	a.shown = nil
-	if a.inbox.count() != shown.changes {
-		a.inbox.setDirty(true)
-		a.poke()
+	noted := a.note()
+	current, err := a.Backend.Show(ctx)
+	if err == nil {
+		a.reads.latest = noted.of(current)
 	}
-	return *shown, nil
+	if err != nil || a.record.Committed == nil {
+		return reading{state: current}, err
+	}
+	devices, err := a.Backend.Devices(ctx)
+	return reading{state: current, devices: devices}, err
 }
 
 // policyInterfaces are reported whatever they look like.
@@ -222,7 +220,7 @@ func policyInterfaces(nns *v1.NodeNetworkState) []string {
 // describe says what was enforced, and how the last transaction ended.
 func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) {
 	last := a.record.Last
-	status.Transaction, status.History = a.transaction(status.Transaction), slices.Clone(a.record.History)
+	status.Transaction, status.History = a.toTell(status.Transaction), slices.Clone(a.record.History)
 	a.tellBefore(status)
 	hash := a.hashOf(nns.Spec.DesiredState)
 	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil
@@ -235,12 +233,12 @@ func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateSt
 	// A change that is still taken back, be it one that an earlier process left:
 	// the node is not there yet, and who waits for it (desired.Decide) must not be
 	// told so.
-	atCommitted = atCommitted && !a.machine.Running() && !a.left.is()
+	atCommitted = atCommitted && !a.txn.Running() && !a.record.left.is()
 	if atCommitted || (last != nil && last.Generation == nns.Generation && last.Result != v1.TransactionSuperseded) {
 		status.ObservedGeneration = nns.Generation
 	}
 	switch {
-	case atCommitted && record.IsKept(a.record, hash):
+	case atCommitted && record.IsKept(a.record.Record, hash):
 		a.setCondition(status, v1.StateFailing, metav1.ConditionTrue, v1.ReasonFailedToConfigure, a.record.Kept.Message)
 	case atCommitted:
 		a.setCondition(status, v1.StateFailing, metav1.ConditionFalse, v1.ReasonSuccessfullyConfigured, "")

@@ -28,7 +28,7 @@ func (a *Agent) takeOver(ctx context.Context, change txn.Change, delta state.Sta
 	readCtx, cancel := deadline.After(ctx, a.Clock, undoReadTimeout)
 	defer cancel()
 	changes := a.inbox.count()
-	entry := a.entry
+	entry := a.txn.entry
 	entry.Change = delta.JSON()
 	now, lacking, err := a.lacksFor(readCtx, &entry, delta)
 	if err != nil {
@@ -45,7 +45,7 @@ func (a *Agent) takeOver(ctx context.Context, change txn.Change, delta state.Sta
 		logf.FromContext(ctx).Info("nothing is taken over", "generation", change.Generation, "cause", cause.Message)
 		return idle.SupersededPause, true
 	}
-	a.entry, a.shown = entry, &reading{state: now, devices: entry.Profiles.Devices, changes: changes}
+	a.txn.entry, a.reads.shown = entry, &reading{state: now, devices: entry.Profiles.Devices, changes: changes}
 	a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted, Message: messageTakenOver})
 	return 0, true
 }

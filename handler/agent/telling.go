@@ -40,18 +40,18 @@ type answer struct {
 // until it is; zero where it is not, or an attempt is under way.
 func (a *Agent) tellRunning(ctx context.Context) time.Duration {
 	now := a.Clock.Now()
-	a.telling.Telling = a.telling.See(a.machine.Progress(), now)
-	if a.Client == nil || a.telling.answer != nil {
+	a.txn.telling.Telling = a.txn.telling.See(a.txn.Progress(), now)
+	if a.Client == nil || a.txn.telling.answer != nil {
 		return 0
 	}
-	wait, due := a.telling.Due(now)
+	wait, due := a.txn.telling.Due(now)
 	if !due || wait > 0 {
 		return wait
 	}
-	a.telling.Telling = a.telling.Try(now)
+	a.txn.telling.Telling = a.txn.telling.Try(now)
 	what, ours, answers := a.running(), a.reported.written, make(chan answer, 1)
 	attempt, cancel := deadline.After(context.WithoutCancel(ctx), a.Clock, tellAttempt)
-	a.telling.answer, a.telling.cancel = answers, cancel
+	a.txn.telling.answer, a.txn.telling.cancel = answers, cancel
 	a.Spawn(func() {
 		defer cancel()
 		written, err := a.write(attempt, what, ours)
@@ -64,18 +64,18 @@ func (a *Agent) tellRunning(ctx context.Context) time.Duration {
 // hear takes the answer of the last attempt, if it is there.
 func (a *Agent) hear(ctx context.Context) {
 	select {
-	case got := <-a.telling.answer:
-		a.telling.answer = nil
+	case got := <-a.txn.telling.answer:
+		a.txn.telling.answer = nil
 		switch {
-		case got.err != nil && !a.machine.Running():
+		case got.err != nil && !a.txn.Running():
 			return // It has ended meanwhile, which is reported instead.
 		case got.err != nil:
-			logf.FromContext(ctx).Info("the running change cannot be reported now", "phase", a.telling.Tried.Phase, "waitingFor", a.telling.Tried.Waiting, "cause", got.err.Error())
+			logf.FromContext(ctx).Info("the running change cannot be reported now", "phase", a.txn.telling.Tried.Phase, "waitingFor", a.txn.telling.Tried.Waiting, "cause", got.err.Error())
 			return
 		case got.written != nil && isNewer(got.written, a.reported.written):
 			a.reported.written = got.written
 		}
-		a.telling.Telling = a.telling.Told()
+		a.txn.telling.Telling = a.txn.telling.Told()
 	default:
 	}
 }
@@ -102,43 +102,43 @@ func (a *Agent) write(ctx context.Context, what *v1.Transaction, ours *v1.NodeNe
 // running is the transaction that runs, as it is reported. Of the trial's state
 // nothing is: it may not last.
 func (a *Agent) running() *v1.Transaction {
-	now, change := a.machine.Progress(), a.machine.Change
+	now, change := a.txn.Progress(), a.txn.Change
 	t := &v1.Transaction{
-		Generation: change.Generation, Phase: string(now.Phase), Since: *idle.InSeconds(a.entry.Since),
-		Policy: change.Policy, Sources: v1.PlainSources(a.entry.Sources), GuardedBy: a.machine.Guards, WaitingFor: now.Waiting,
+		Generation: change.Generation, Phase: string(now.Phase), Since: *idle.InSeconds(a.txn.entry.Since),
+		Policy: change.Policy, Sources: v1.PlainSources(a.txn.entry.Sources), GuardedBy: a.txn.Guards, WaitingFor: now.Waiting,
 	}
 	if last := a.record.Last; last != nil && last.Generation == change.Generation {
 		t.Attempts = last.Attempts
 	}
 	switch {
-	case a.machine.AwaitsConfirmation():
-		t.Message = fmt.Sprintf("waiting for confirmation until %s: %s", a.machine.Until.UTC().Format("15:04:05Z"), a.howToConfirm())
-	case a.machine.Cause != nil:
-		t.Message = idle.Message("taking the change back: " + a.machine.Cause.Message)
-	case len(a.entry.Correction) > 0:
-		t.Message = idle.Message("putting right what has drifted: " + strings.Join(a.entry.Correction, ", "))
+	case a.txn.AwaitsConfirmation():
+		t.Message = fmt.Sprintf("waiting for confirmation until %s: %s", a.txn.Until.UTC().Format("15:04:05Z"), a.howToConfirm())
+	case a.txn.Cause != nil:
+		t.Message = idle.Message("taking the change back: " + a.txn.Cause.Message)
+	case len(a.txn.entry.Correction) > 0:
+		t.Message = idle.Message("putting right what has drifted: " + strings.Join(a.txn.entry.Correction, ", "))
 	}
 	return t
 }
 
-// transaction to report: the one that runs once others may know of it, otherwise
+// toTell is the transaction to report: the one that runs once others may know of it, otherwise
 // the last one. What an earlier process left stays as it was told until it is
 // taken on.
-func (a *Agent) transaction(reportedLast *v1.Transaction) *v1.Transaction {
-	if a.waiting != nil {
-		return a.waiting.DeepCopy()
+func (a *Agent) toTell(reportedLast *v1.Transaction) *v1.Transaction {
+	if a.txn.waiting != nil {
+		return a.txn.waiting.DeepCopy()
 	}
-	last, entry := a.record.Last, &a.entry
-	if a.left.entry != nil {
-		entry = a.left.entry
+	last, entry := a.record.Last, &a.txn.entry
+	if a.record.left.entry != nil {
+		entry = a.record.left.entry
 	}
 	// How it ended may be on the disk, and the power have gone before its entry was closed.
 	recorded := last != nil && last.Generation == entry.Transaction.Change.Generation && last.Since.Equal(idle.InSeconds(entry.Since))
 	switch {
 	case recorded:
-	case a.machine.Running() && a.telling.IsTried():
+	case a.txn.Running() && a.txn.telling.IsTried():
 		return a.running()
-	case a.left.entry != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(idle.InSeconds(a.left.entry.Since)):
+	case a.record.left.entry != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(idle.InSeconds(a.record.left.entry.Since)):
 		return reportedLast
 	}
 	return a.record.Last.DeepCopy()

@@ -18,7 +18,7 @@ const undoReadTimeout = 30 * time.Second
 // leaves the desired state goes back to what was there before it. A removal
 // that was kept is not undone again.
 func (a *Agent) undo(ctx context.Context, nns *v1.NodeNetworkState, desired state.State) (state.State, error) {
-	reverts := record.Reverted(a.record, nns.Spec.Sources, a.hashOf(nns.Spec.DesiredState))
+	reverts := record.Reverted(a.record.Record, nns.Spec.Sources, a.hashOf(nns.Spec.DesiredState))
 	if len(reverts) == 0 {
 		return state.State{}, nil
 	}

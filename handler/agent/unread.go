@@ -10,74 +10,20 @@ import (
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
-	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
-	"github.com/nmstate/kubernetes-nmstate/handler/record"
 )
-
-// leftover is what an earlier process left.
-type leftover struct {
-	// entry is what it left open.
-	entry *journal.Entry
-	// blind is what of the journal cannot be read and was not set aside yet.
-	blind struct{ entry, record bool }
-}
-
-// is tells whether there is something for Recover to do.
-func (l leftover) is() bool { return l.entry != nil || l.isBlind() }
-
-func (l leftover) isBlind() bool { return l.blind.entry || l.blind.record }
-
-// load reads the journal. What cannot be read ends no handler: the node goes on
-// with what there is to go by. Another error may be over the next time.
-func (a *Agent) load() error {
-	var err error
-	var messages []string
-	if a.record, err = a.Journal.Record(); errors.Is(err, journal.ErrUnreadable) {
-		a.record, a.left.blind.record = journal.Record{}, true
-		messages = append(messages, err.Error()+"; what the node had committed is not known any more")
-	} else if err != nil {
-		return err
-	}
-	if a.left.entry, err = a.Journal.Load(); errors.Is(err, journal.ErrUnreadable) {
-		a.left.entry, a.left.blind.entry = nil, true
-		messages = append(messages, err.Error())
-	} else if err != nil {
-		return err
-	}
-	if a.left.entry != nil && record.Concludes(a.record, *a.left.entry) {
-		a.entry, a.left.entry, a.closing = *a.left.entry, nil, unstored
-	}
-	if len(messages) > 0 {
-		a.record.Unread = &journal.Unread{At: a.Clock.Now(), Message: strings.Join(messages, "; ")}
-	}
-	return nil
-}
-
-// tellUnread is how long a journal that could not be read is told of: the next
-// change may come at once, and nobody would have seen it.
-const tellUnread = 24 * time.Hour
-
-// unread is what to tell of a journal that could not be read.
-func (a *Agent) unread() string {
-	unread := a.record.Unread
-	if unread == nil || a.Clock.Now().Sub(unread.At) > tellUnread {
-		return ""
-	}
-	return unread.Message
-}
 
 // recoverUnread takes back what may be open, and sets aside what cannot be read.
 // Until then it is in its place: a handler that ends meanwhile leaves it all to
 // the next one.
 func (a *Agent) recoverUnread(ctx context.Context) error {
-	if !a.left.isBlind() {
+	if !a.record.left.isBlind() {
 		return nil
 	}
 	log := logf.FromContext(ctx)
 	log.Info("an earlier process left what cannot be read: going on without it", "cause", a.record.Unread.Message)
 	done := ""
-	if a.left.blind.entry {
+	if a.record.left.blind.entry {
 		var err error
 		if done, err = a.backWithoutEntry(ctx); err != nil {
 			return err
@@ -91,12 +37,12 @@ func (a *Agent) recoverUnread(ctx context.Context) error {
 	if done != "" {
 		a.record.Unread.Message += "; without it: " + done
 	}
-	if err := a.Journal.Close(a.record); err != nil {
+	if err := a.Journal.Close(a.record.Record); err != nil {
 		// The disk is full or cannot be written to: what is there stays for the
 		// next handler, which does the same again.
 		log.Error(err, "cannot set aside what cannot be read")
 	}
-	a.left, a.unreported = leftover{}, true
+	a.record.left, a.record.untold = leftover{}, true
 	a.inbox.setDirty(true)
 	a.poke()
 	return nil

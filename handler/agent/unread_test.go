@@ -90,9 +90,9 @@ func TestAJournalThatCouldNotBeReadIsToldForADay(t *testing.T) {
 		"two days ago": {48 * time.Hour, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			a := &Agent{Options: Options{Clock: deadline.On(clock.RealClock{})}}
-			a.record.Unread = &journal.Unread{At: a.Clock.Now().Add(-test.ago), Message: "why"}
-			if got := a.unread(); got != test.want {
+			now := time.Unix(1_000_000, 0)
+			l := ledger{Record: journal.Record{Unread: &journal.Unread{At: now.Add(-test.ago), Message: "why"}}}
+			if got := l.unread(now); got != test.want {
 				t.Errorf("told is %q, want %q", got, test.want)
 			}
 		})

@@ -67,15 +67,15 @@ func (a *Agent) begins(nns *v1.NodeNetworkState, waited *v1.Transaction) time.Ti
 // wait tells that a change waits for what is in its way. Of the same checkpoints the
 // same is told each time.
 func (a *Agent) wait(nns *v1.NodeNetworkState, waited *v1.Transaction, found *obstacle) {
-	a.waiting = &v1.Transaction{
-		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *idle.InSeconds(a.begins(nns, waited)), Policy: record.ChangedPolicy(a.record, nns.Spec),
+	a.txn.waiting = &v1.Transaction{
+		Generation: nns.Generation, Phase: v1.PhaseWaiting, Since: *idle.InSeconds(a.begins(nns, waited)), Policy: record.ChangedPolicy(a.record.Record, nns.Spec),
 		Sources: v1.PlainSources(nns.Spec.Sources), WaitingFor: found.checkpoints, Message: idle.Message(found.message),
 	}
 	if waited != nil && slices.Equal(waited.WaitingFor, found.checkpoints) {
-		a.waiting.Message = waited.Message
+		a.txn.waiting.Message = waited.Message
 	}
 	if last := a.record.Last; last != nil && last.Generation == nns.Generation {
-		a.waiting.Attempts = last.Attempts
+		a.txn.waiting.Attempts = last.Attempts
 	}
 }
 

@@ -84,11 +84,11 @@ func TestUntilWhenACheckpointIsWaitedFor(t *testing.T) {
 			}
 			nns := &v1.NodeNetworkState{}
 			a.wait(nns, nil, found)
-			first := a.waiting
+			first := a.txn.waiting
 			later := *found
 			later.message = "a second later"
-			if a.wait(nns, first, &later); a.waiting.Message != first.Message {
-				t.Errorf("told anew: %s", a.waiting.Message)
+			if a.wait(nns, first, &later); a.txn.waiting.Message != first.Message {
+				t.Errorf("told anew: %s", a.txn.waiting.Message)
 			}
 		})
 	}

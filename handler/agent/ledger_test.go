@@ -3,10 +3,13 @@ package agent
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -121,7 +124,7 @@ func TestWhatAWayBackThatIsGivenUpLeavesIsFlushedBeforeTheJournalCloses(t *testi
 	a, kill := n.handler(func(o *Options) { o.Journal = closesAfter{o.Journal, &done, &before} })
 	kill()
 	a.Backend = noted{host: n.host, done: &done}
-	a.entry = journal.Entry{Profiles: &profiles.Snapshot{}}
+	a.txn.entry = journal.Entry{Profiles: &profiles.Snapshot{}}
 	a.finish(t.Context(), txn.Outcome{Result: v1.TransactionRollbackIncomplete})
 	if !slices.Equal(before, []profiles.Verb{profiles.Sync}) {
 		t.Errorf("before the journal was closed: %v", before)
@@ -142,7 +145,7 @@ func TestAsLongAsWhatAWayBackLeavesCannotBeFlushedTheJournalStaysOpen(t *testing
 	fails := works
 	fails.fails, fails.with = profiles.Sync, errors.New("input/output error")
 	a.Journal, a.Backend = files, fails
-	a.entry = journal.Entry{Profiles: &profiles.Snapshot{}}
+	a.txn.entry = journal.Entry{Profiles: &profiles.Snapshot{}}
 	a.finish(t.Context(), txn.Outcome{Result: v1.TransactionRollbackIncomplete})
 	if a.closeJournal(t.Context()) || !a.Busy() {
 		t.Error("the journal was closed")
@@ -194,5 +197,86 @@ func TestWhatIsRecordedAsCommittedIsNotTakenBackByTheNextHandler(t *testing.T) {
 	})
 	if got := n.record(); got.Last.Result != v1.TransactionCommitted || len(got.History) > 0 && got.History[0].Result != v1.TransactionCommitted {
 		t.Errorf("it was taken back: %+v", got)
+	}
+}
+
+// paper is a journal in memory, with errors.
+type paper struct {
+	entry                       *journal.Entry
+	record                      journal.Record
+	entryErr, recordErr, closes error
+}
+
+func (p paper) Load() (*journal.Entry, error)   { return p.entry, p.entryErr }
+func (p paper) Record() (journal.Record, error) { return p.record, p.recordErr }
+func (p paper) Save(journal.Entry) error        { return nil }
+func (p paper) Close(journal.Record) error      { return p.closes }
+
+func TestWhatALedgerHasOfAJournal(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_000_000, 0)
+	last := &v1.Transaction{Result: v1.TransactionCommitted, Generation: 7, Since: *idle.InSeconds(now)}
+	committed := journal.Record{Last: last, Committed: &journal.Committed{Hash: "h"}}
+	open := journal.Entry{Since: now, Transaction: txn.State{Proven: true, Change: txn.Change{Generation: 8, Hash: "h"}}}
+	over := open
+	over.Transaction.Change.Generation = 7
+	broken := errors.New("input/output error")
+	for sentence, c := range map[string]struct {
+		journal paper
+		want    string
+	}{
+		"nothing was ever written":                      {paper{}, "settled"},
+		"an outcome may not have been told":             {paper{record: committed}, "untold"},
+		"an entry is open, which Recover takes back":    {paper{record: committed, entry: &open}, "untold, left"},
+		"an entry is over, and only has to be closed":   {paper{record: committed, entry: &over}, "untold, over, to be closed"},
+		"the record cannot be read":                     {paper{recordErr: journal.ErrUnreadable}, "left, unread"},
+		"the entry cannot be read, and the record says": {paper{record: committed, entryErr: journal.ErrUnreadable}, "untold, left, unread"},
+		"neither can be read":                           {paper{recordErr: journal.ErrUnreadable, entryErr: journal.ErrUnreadable}, "left, unread"},
+		"the disk fails as the record is read":          {paper{recordErr: broken}, broken.Error()},
+		"the disk fails as the entry is read":           {paper{entryErr: broken}, broken.Error()},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			var l ledger
+			ended, err := l.load(c.journal, now)
+			var got []string
+			for _, word := range []struct {
+				said bool
+				word string
+			}{
+				{l.isSettled() && err == nil, "settled"}, {l.untold, "untold"}, {l.left.is(), "left"}, {ended != nil, "over"},
+				{l.closing == unstored, "to be closed"}, {l.unread(now) != "", "unread"},
+			} {
+				if word.said {
+					got = append(got, word.word)
+				}
+			}
+			if err != nil {
+				got = []string{err.Error()}
+			}
+			if strings.Join(got, ", ") != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestALedgerIsSettledOnceTheDiskAndTheAPIServerHaveIt(t *testing.T) {
+	t.Parallel()
+	var l ledger
+	l.end(journal.Record{Last: &v1.Transaction{Generation: 2}}, unstored)
+	if err := l.write(paper{closes: errors.New("no space left on device")}); err == nil || l.closing != unstored {
+		t.Errorf("it is stored on a full disk: %v", err)
+	}
+	if err := l.write(paper{}); err != nil || l.closing != stored {
+		t.Errorf("it is not stored: %v", err)
+	}
+	if l.isSettled() {
+		t.Error("nobody was told, and it is settled")
+	}
+	if l.untold = false; !l.isSettled() {
+		t.Error("all is stored and told, and it is not settled")
+	}
+	if err := l.write(paper{closes: errors.New("it was closed again")}); err != nil {
+		t.Error(err)
 	}
 }
