@@ -108,8 +108,7 @@ func (a *Agent) measureBaseline(ctx context.Context, pause time.Duration) {
 			entry.Before = before.JSON()
 		}
 		measured := guardWith(&entry, names, guarded, targets, found)
-		a.inbox.put(letter{task: number, event: measured, entry: &entry})
-		a.poke()
+		a.send(letter{task: number, event: measured, entry: &entry})
 	}
 	if pause == 0 {
 		a.measure(taskCtx, names, lately, attempt, read, done)

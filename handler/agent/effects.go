@@ -41,41 +41,34 @@ const (
 	revertCheckpoint = 60 * time.Second
 )
 
-// startArm checks that the change still holds and prepares the way back.
-func (a *Agent) startArm(ctx context.Context) {
-	change, entry := a.txn.Change, a.txn.entry
-	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
-	a.Spawn(func() {
-		armed, cause := a.arm(taskCtx, change, entry)
-		if cause != nil {
-			a.post(number, txn.NotArmed{Cause: *cause})
-			return
-		}
-		a.inbox.put(letter{task: number, event: txn.Armed{}, entry: armed})
-		a.poke()
-	})
+// arm checks that the change still holds, by the NodeNetworkState read live, and completes
+// the journal's entry with the way back.
+func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry) letter {
+	if cause := a.prepare(ctx, change, &entry); cause != nil {
+		return letter{event: txn.NotArmed{Cause: *cause}}
+	}
+	return letter{event: txn.Armed{}, entry: &entry}
 }
 
-// arm reads the NodeNetworkState live and completes the journal's entry.
-func (a *Agent) arm(ctx context.Context, change txn.Change, entry journal.Entry) (*journal.Entry, *txn.Cause) {
+func (a *Agent) prepare(ctx context.Context, change txn.Change, entry *journal.Entry) *txn.Cause {
 	if cause := a.stillWanted(ctx, change, entry.Sources); cause != nil {
-		return nil, cause
+		return cause
 	}
 	desired, err := state.Parse(entry.Change)
 	if err != nil {
-		return nil, &txn.Cause{Message: "arming: " + err.Error()}
+		return &txn.Cause{Message: "arming: " + err.Error()}
 	}
-	before, err := a.before(ctx, &entry)
+	before, err := a.before(ctx, entry)
 	if err != nil {
-		return nil, &txn.Cause{Message: "arming: reading the node's network: " + err.Error()}
+		return &txn.Cause{Message: "arming: reading the node's network: " + err.Error()}
 	}
 	if cause := a.impossible(desired, before); cause != nil {
-		return nil, cause
+		return cause
 	}
-	if err := a.prepareWayBack(ctx, &entry, desired, before); err != nil {
-		return nil, &txn.Cause{Message: "arming: " + err.Error()}
+	if err := a.prepareWayBack(ctx, entry, desired, before); err != nil {
+		return &txn.Cause{Message: "arming: " + err.Error()}
 	}
-	return &entry, nil
+	return nil
 }
 
 // stillWanted reads the NodeNetworkState live: a cache lags behind a cut link, and
@@ -129,55 +122,47 @@ func (a *Agent) prepareWayBack(ctx context.Context, entry *journal.Entry, desire
 	return err
 }
 
-func (a *Agent) startApply(ctx context.Context) {
-	entry, rollbackAfter := a.txn.entry, a.txn.Change.RollbackAfter()
-	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
-	a.Spawn(func() {
-		desired, err := state.Parse(entry.Change)
-		if err != nil {
-			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: true})
-			return
+// apply brings the change to the node, and sends the name of its checkpoint as soon as there
+// is one.
+func (a *Agent) apply(ctx context.Context, entry journal.Entry, life time.Duration, send func(letter)) letter {
+	failed := func(message string, refused bool) letter {
+		return letter{event: txn.ApplyFailed{Message: message, Refused: refused}}
+	}
+	desired, err := state.Parse(entry.Change)
+	if err != nil {
+		return failed("applying: "+err.Error(), true)
+	}
+	revealed, masked, err := a.reveal(desired, entry.Secrets)
+	if err != nil {
+		return failed("applying: "+err.Error(), true)
+	}
+	ready, err := a.makeReady(ctx, entry, desired)
+	if err != nil {
+		return failed(err.Error(), a.makeUnready(ctx, entry, ready))
+	}
+	armed := false
+	checkpoint, held, err := a.Backend.Apply(ctx, revealed, life, func(made backend.Checkpoint) {
+		armed = true
+		// NetworkManager may have restarted since the journal was opened: the checkpoint
+		// is of the one that runs now.
+		if instance, err := a.Backend.Instance(ctx); err == nil {
+			entry.Instance = instance
 		}
-		revealed, masked, err := a.reveal(desired, entry.Secrets)
-		if err != nil {
-			a.post(number, txn.ApplyFailed{Message: "applying: " + err.Error(), Refused: true})
-			return
-		}
-		ready, err := a.makeReady(taskCtx, entry, desired)
-		if err != nil {
-			a.post(number, txn.ApplyFailed{Message: err.Error(), Refused: a.makeUnready(taskCtx, entry, ready)})
-			return
-		}
-		armed := false
-		checkpoint, held, err := a.Backend.Apply(taskCtx, revealed, rollbackAfter, func(made backend.Checkpoint) {
-			armed = true
-			// NetworkManager may have restarted since the journal was opened: the checkpoint
-			// is of the one that runs now.
-			if instance, err := a.Backend.Instance(taskCtx); err == nil {
-				entry.Instance = instance
-			}
-			named := entry
-			a.inbox.put(letter{task: number, event: txn.CheckpointMade{Checkpoint: string(made)}, entry: &named})
-			a.poke()
-		})
-		if err != nil {
-			refused := !armed || errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
-			refused = refused && a.makeUnready(taskCtx, entry, ready)
-			a.post(number, txn.ApplyFailed{Message: masked(err).Error(), Refused: refused})
-			return
-		}
-		there, err := a.Backend.Profiles(taskCtx)
-		if err != nil {
-			a.post(number, txn.ApplyFailed{Message: "reading what was applied: " + err.Error()})
-			return
-		}
-		if entry.Trial, err = trialOf(entry, there, held); err != nil {
-			a.post(number, txn.ApplyFailed{Message: err.Error()})
-			return
-		}
-		a.inbox.put(letter{task: number, event: txn.Applied{Checkpoint: string(checkpoint), At: a.Clock.Now()}, entry: &entry})
-		a.poke()
+		named := entry
+		send(letter{event: txn.CheckpointMade{Checkpoint: string(made)}, entry: &named})
 	})
+	if err != nil {
+		refused := !armed || errors.Is(err, backend.ErrInvalid) || errors.Is(err, backend.ErrBusy)
+		return failed(masked(err).Error(), refused && a.makeUnready(ctx, entry, ready))
+	}
+	there, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return failed("reading what was applied: "+err.Error(), false)
+	}
+	if entry.Trial, err = trialOf(entry, there, held); err != nil {
+		return failed(err.Error(), false)
+	}
+	return letter{event: txn.Applied{Checkpoint: string(checkpoint), At: a.Clock.Now()}, entry: &entry}
 }
 
 // startProbes runs every guard until it passes or its time ends.
@@ -202,12 +187,11 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 				err = probe.Until(windowCtx, a.Clock, a.guardOf(entry, name), name, interval, attempt)
 			}
 			if err != nil {
-				a.post(number, txn.ProbeLost{Name: name, Message: err.Error(), At: a.Clock.Now()})
+				a.send(letter{task: number, event: txn.ProbeLost{Name: name, Message: err.Error(), At: a.Clock.Now()}})
 				return
 			}
 			passed.event = txn.ProbePassed{Name: name, At: a.Clock.Now()}
-			a.inbox.put(passed)
-			a.poke()
+			a.send(passed)
 		})
 	}
 }

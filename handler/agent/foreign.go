@@ -50,33 +50,17 @@ func (a *Agent) noteForeign(ctx context.Context) (*foreign.Snapshot, error) {
 	return &bounded, nil
 }
 
-// startRollback rolls back, after a look at what others did on the node since
-// the change began: that is not to be undone.
-func (a *Agent) startRollback(ctx context.Context, intact bool) {
-	entry := a.txn.entry
-	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
-	a.Spawn(func() {
-		if document, err := state.Parse(entry.Change); err == nil && a.keeps(entry) {
-			if now, err := a.Foreign.Note(taskCtx); err == nil {
-				since := foreign.Since(*entry.Foreign, now, foreign.NamedBy(document), intact)
-				entry.Foreign = &since
-			}
-		}
-		event := a.rollback(taskCtx, &entry)
-		a.inbox.put(letter{task: number, event: event, entry: &entry})
-		a.poke()
-	})
-}
-
-// startRestore brings the profiles back without the checkpoint.
-func (a *Agent) startRestore(ctx context.Context) {
-	entry := a.txn.entry
-	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
-	a.Spawn(func() {
-		event := a.restore(taskCtx, &entry)
-		a.inbox.put(letter{task: number, event: event, entry: &entry})
-		a.poke()
-	})
+// noteSince adds to the entry what others did on the node since the change began, as the
+// way back begins: that is not to be undone.
+func (a *Agent) noteSince(ctx context.Context, entry *journal.Entry, intact bool) {
+	document, err := state.Parse(entry.Change)
+	if err != nil || !a.keeps(*entry) {
+		return
+	}
+	if now, err := a.Foreign.Note(ctx); err == nil {
+		since := foreign.Since(*entry.Foreign, now, foreign.NamedBy(document), intact)
+		entry.Foreign = &since
+	}
 }
 
 // keeps tells whether there is anything to compare with. After a reboot there

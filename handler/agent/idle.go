@@ -237,22 +237,23 @@ func (a *Agent) understood(nns *v1.NodeNetworkState) (state.State, error) {
 func (a *Agent) withoutTrial(ctx context.Context, spec v1.NodeNetworkStateSpec, change txn.Change, delta state.State) (wait time.Duration, over bool) {
 	switch {
 	case delta.IsEmpty():
-		return a.commitNothing(ctx, change), true
+		return a.commitUntried(ctx, change, a.txn.entry, ""), true
 	case !a.txn.entry.Undo && record.IsTakeOver(a.record.Record, spec):
 		return a.takeOver(ctx, change, delta)
 	}
 	return 0, false
 }
 
-// commitNothing commits what the node has already, without a trial. Like one it reads
+// commitUntried commits what the node has already, without a trial. Like one it reads
 // the desired state live: that of long ago, committed, would stay in the record, and
 // the next policy's change be told as another one's.
-func (a *Agent) commitNothing(ctx context.Context, change txn.Change) time.Duration {
-	if cause := a.stillWanted(ctx, change, a.txn.entry.Sources); cause != nil {
+func (a *Agent) commitUntried(ctx context.Context, change txn.Change, entry journal.Entry, message string) time.Duration {
+	if cause := a.stillWanted(ctx, change, entry.Sources); cause != nil {
 		logf.FromContext(ctx).Info("nothing is committed", "generation", change.Generation, "cause", cause.Message)
 		return idle.SupersededPause
 	}
-	a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted})
+	a.txn.entry = entry
+	a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted, Message: message})
 	return 0
 }
 

@@ -55,8 +55,7 @@ func TestWhatChangesNothingIsCommittedOnlyIfItIsWantedByNow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a.txn.entry = journal.Entry{Desired: c.cached.Raw, Sources: from(0)}
-			wait := a.commitNothing(t.Context(), txn.Change{Hash: hashOf(c.cached)})
+			wait := a.commitUntried(t.Context(), txn.Change{Hash: hashOf(c.cached)}, journal.Entry{Desired: c.cached.Raw, Sources: from(0)}, "")
 			if got := a.record.Committed != nil; got != c.committed || (wait == 0) != c.committed {
 				t.Errorf("committed %t and again after %s, want it committed: %t", got, wait, c.committed)
 			}

@@ -151,9 +151,9 @@ func (t *tasks) current() int {
 	return t.number
 }
 
-// post tells the machine what happened and asks for a turn.
-func (a *Agent) post(task int, e txn.Event) {
-	a.inbox.put(letter{task: task, event: e})
+// send tells what happened and asks for a turn.
+func (a *Agent) send(l letter) {
+	a.inbox.put(l)
 	a.poke()
 }
 
@@ -181,5 +181,5 @@ func (a *Agent) NetworkChanged() {
 func (a *Agent) NetworkManagerRestarted() {
 	a.inbox.changed()
 	a.inbox.disturbed(a.Clock.Now().Add(a.Damping.OrDefault().Calm))
-	a.post(0, txn.CheckpointLost{})
+	a.send(letter{event: txn.CheckpointLost{}})
 }

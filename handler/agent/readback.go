@@ -46,12 +46,17 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	if len(lacking) > 0 {
 		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(idle.Lines(lacking), "; "))
 	}
-	for _, path := range state.Unreadable(desired) {
-		unverified = append(unverified, path.String()+": cannot be read back")
-	}
-	r.notVerified = idle.Lines(unverified)
+	r.notVerified = notVerified(desired, unverified)
 	if tried.Equal(desired) {
 		r.shown = &reading{state: current, devices: devices, changes: changes}
 	}
 	return nil
+}
+
+// notVerified says what of a state nothing proves, beside what NetworkManager cannot say.
+func notVerified(desired state.State, unsaid []string) []string {
+	for _, path := range state.Unreadable(desired) {
+		unsaid = append(unsaid, path.String()+": cannot be read back")
+	}
+	return idle.Lines(unsaid)
 }

@@ -41,13 +41,16 @@ func causeOf(s txn.State) string {
 
 // perform starts an effect as a task, or does it when it is quick.
 func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
+	entry := a.txn.entry
 	switch effect := effect.(type) {
 	case txn.MeasureBaseline:
 		a.measureBaseline(ctx, effect.In)
 	case txn.Arm:
-		a.startArm(ctx)
+		change := a.txn.Change
+		a.task(ctx, func(ctx context.Context, send func(letter)) { send(a.arm(ctx, change, entry)) })
 	case txn.Apply:
-		a.startApply(ctx)
+		life := a.txn.Change.RollbackAfter()
+		a.task(ctx, func(ctx context.Context, send func(letter)) { send(a.apply(ctx, entry, life, send)) })
 	case txn.KillApply:
 		a.tasks.kill()
 	case txn.Probe:
@@ -55,18 +58,22 @@ func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
 	case txn.StopProbes:
 		a.tasks.stop()
 	case txn.Commit:
-		entry := a.txn.entry
-		a.task(ctx, func(ctx context.Context) txn.Event { return a.commit(ctx, entry) })
+		a.task(ctx, func(ctx context.Context, send func(letter)) { send(letter{event: a.commit(ctx, entry)}) })
 	case txn.Rollback:
-		a.startRollback(ctx, effect.Intact)
+		a.task(ctx, func(ctx context.Context, send func(letter)) {
+			a.noteSince(ctx, &entry, effect.Intact)
+			event := a.rollback(ctx, &entry)
+			send(letter{event: event, entry: &entry})
+		})
 	case txn.Restore:
-		a.startRestore(ctx)
+		a.task(ctx, func(ctx context.Context, send func(letter)) {
+			event := a.restore(ctx, &entry)
+			send(letter{event: event, entry: &entry})
+		})
 	case txn.Revert:
-		entry := a.txn.entry
-		a.task(ctx, func(ctx context.Context) txn.Event { return a.revert(ctx, entry) })
+		a.task(ctx, func(ctx context.Context, send func(letter)) { send(letter{event: a.revert(ctx, entry)}) })
 	case txn.Settle:
-		entry := a.txn.entry
-		a.task(ctx, func(ctx context.Context) txn.Event { return a.settle(ctx, entry) })
+		a.task(ctx, func(ctx context.Context, send func(letter)) { send(letter{event: a.settle(ctx, entry)}) })
 	case txn.Finish:
 		a.finish(ctx, effect.Outcome)
 	default:
@@ -74,11 +81,17 @@ func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
 	}
 }
 
-// task runs one effect beside the turns. It outlives the turn's context on
-// purpose: what is under way must be finished by the process, not by a turn.
-func (a *Agent) task(ctx context.Context, run func(ctx context.Context) txn.Event) {
+// task runs one effect beside the turns, which sends what comes of it. It outlives the
+// turn's context on purpose: what is under way must be finished by the process, not by a
+// turn.
+func (a *Agent) task(ctx context.Context, run func(ctx context.Context, send func(letter))) {
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
-	a.Spawn(func() { a.post(number, run(taskCtx)) })
+	a.Spawn(func() {
+		run(taskCtx, func(l letter) {
+			l.task = number
+			a.send(l)
+		})
+	})
 }
 
 // finish records the outcome, then closes the journal.

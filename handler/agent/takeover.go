@@ -8,7 +8,6 @@ import (
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
@@ -41,13 +40,10 @@ func (a *Agent) takeOver(ctx context.Context, change txn.Change, delta state.Sta
 		logf.FromContext(ctx).Info("it is not taken over as it is", "policy", change.Policy, "lacking", idle.Lines(lacking))
 		return 0, false
 	}
-	if cause := a.stillWanted(ctx, change, entry.Sources); cause != nil {
-		logf.FromContext(ctx).Info("nothing is taken over", "generation", change.Generation, "cause", cause.Message)
-		return idle.SupersededPause, true
+	if wait = a.commitUntried(ctx, change, entry, messageTakenOver); wait == 0 {
+		a.reads.shown = &reading{state: now, devices: entry.Profiles.Devices, changes: changes}
 	}
-	a.txn.entry, a.reads.shown = entry, &reading{state: now, devices: entry.Profiles.Devices, changes: changes}
-	a.finish(ctx, txn.Outcome{Change: change, Result: v1.TransactionCommitted, Message: messageTakenOver})
-	return 0, true
+	return wait, true
 }
 
 // lacksFor reads the node and tells what of a change it lacks, now or after the next boot.
@@ -67,10 +63,7 @@ func (a *Agent) lacksFor(ctx context.Context, entry *journal.Entry, delta state.
 	}
 	inactive, unverified := profiles.Activated(delta, now, known.Devices)
 	lacking = slices.Concat(lines(lacks(delta, reading{state: now, devices: known.Devices})), inactive, profiles.Unkept(delta, now, known, made))
-	for _, path := range state.Unreadable(delta) {
-		unverified = append(unverified, path.String()+": cannot be read back")
-	}
-	entry.NotVerified = idle.Lines(unverified)
+	entry.NotVerified = notVerified(delta, unverified)
 	if len(lacking) == 0 { // Whoever wrote the files may not have flushed them.
 		lacking = a.flush(ctx, *entry)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/record"
@@ -30,9 +31,7 @@ type obstacle struct {
 // one of the same device, so a try would be refused; that is no failure of the
 // change, and none is counted.
 func (a *Agent) obstacle(ctx context.Context) *obstacle {
-	askCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
-	defer cancel()
-	pending, err := a.Backend.Pending(askCtx)
+	pending, err := a.checkpoints(ctx)
 	if err != nil || len(pending) == 0 {
 		return nil // An apply says what is wrong with NetworkManager.
 	}
@@ -40,6 +39,25 @@ func (a *Agent) obstacle(ctx context.Context) *obstacle {
 	if err != nil {
 		return nil
 	}
+	return obstacleOf(pending, since, a.Clock.Now())
+}
+
+// checkpoints are those that NetworkManager has while none is ours.
+func (a *Agent) checkpoints(ctx context.Context) ([]backend.Pending, error) {
+	askCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
+	defer cancel()
+	return a.Backend.Pending(askCtx)
+}
+
+// isFree tells whether NetworkManager answers, and no checkpoint of somebody else is in
+// the way of a change.
+func (a *Agent) isFree(ctx context.Context) bool {
+	pending, err := a.checkpoints(ctx)
+	return err == nil && len(pending) == 0
+}
+
+// obstacleOf is what checkpoints of somebody else are to a change, so long after the boot.
+func obstacleOf(pending []backend.Pending, since time.Duration, now time.Time) *obstacle {
 	found := &obstacle{look: checkpointLook}
 	var lines []string
 	for _, one := range pending {
@@ -47,7 +65,7 @@ func (a *Agent) obstacle(ctx context.Context) *obstacle {
 		if one.RollbackAfter > 0 {
 			left := max(one.CreatedBoot+one.RollbackAfter-since, 0)
 			found.look = min(found.look, left+time.Second)
-			end = "which ends at " + a.Clock.Now().Add(left).UTC().Format("15:04:05Z")
+			end = "which ends at " + now.Add(left).UTC().Format("15:04:05Z")
 		}
 		found.checkpoints = append(found.checkpoints, "checkpoint "+string(one.Checkpoint))
 		lines = append(lines, fmt.Sprintf("%s, %s", one.Checkpoint, end))
@@ -77,13 +95,4 @@ func (a *Agent) wait(nns *v1.NodeNetworkState, waited *v1.Transaction, found *ob
 	if last := a.record.Last; last != nil && last.Generation == nns.Generation {
 		a.txn.waiting.Attempts = last.Attempts
 	}
-}
-
-// isFree tells whether NetworkManager answers, and no checkpoint of somebody else is in
-// the way of a change.
-func (a *Agent) isFree(ctx context.Context) bool {
-	askCtx, cancel := deadline.After(ctx, a.Clock, liveReadTimeout)
-	defer cancel()
-	pending, err := a.Backend.Pending(askCtx)
-	return err == nil && len(pending) == 0
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -36,22 +35,6 @@ func TestAChangeWaitsForACheckpointOfSomebodyElseAndThatIsNoFailure(t *testing.T
 	}
 }
 
-// checkpointed is a host with checkpoints.
-type checkpointed struct {
-	*host
-	pending []backend.Pending
-}
-
-func (c checkpointed) Pending(context.Context) ([]backend.Pending, error) { return c.pending, nil }
-
-// sinceBoot is a machine that has run for so long.
-type sinceBoot struct {
-	boot
-	long time.Duration
-}
-
-func (s sinceBoot) Elapsed() (time.Duration, error) { return s.long, nil }
-
 func TestUntilWhenACheckpointIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -77,9 +60,9 @@ func TestUntilWhenACheckpointIsWaitedFor(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &Agent{Options: Options{Clock: newPassing(), Boot: sinceBoot{long: 40 * time.Second}, Backend: checkpointed{newHost(), c.pending}}}
-			found := a.obstacle(t.Context())
-			if found == nil || found.look != c.look || found.message != c.message {
+			a := &Agent{Options: Options{Clock: newPassing()}}
+			found := obstacleOf(c.pending, 40*time.Second, a.Clock.Now())
+			if found.look != c.look || found.message != c.message {
 				t.Fatalf("got %+v", found)
 			}
 			nns := &v1.NodeNetworkState{}
