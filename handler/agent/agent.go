@@ -81,17 +81,17 @@ type Agent struct {
 	turn sync.Mutex
 
 	// These ten change. Each is a type with rules of its own, and only a turn touches those
-	// that have no lock:
+	// that do not guard themselves:
 	//  - txn: the transaction that runs or waits, what the journal and others know of it;
 	//  - record: what outlives it, and whether the disk and the API server have it;
 	//  - reported: what the API server was told of the node;
 	//  - hashed: the desired state that was asked for last, with its hash;
 	//  - reads: what was read of the node and serves once more;
 	//  - drift: how what was read differs from what is committed;
-	//  - inbox, with a lock: what happened since the last turn;
-	//  - tasks, with a lock: what runs beside the turns;
-	//  - warm, with a lock: which probes passed lately;
-	//  - health, with a lock: what others may ask about the turns.
+	//  - inbox, which guards itself: what happened since the last turn;
+	//  - tasks, which guard themselves: what runs beside the turns;
+	//  - warm, which guards itself: which probes passed lately;
+	//  - health, which guards itself: what others may ask about the turns.
 	txn      transaction
 	record   ledger
 	reported reported
@@ -115,7 +115,7 @@ type Agent struct {
 func New(options Options) (*Agent, error) {
 	a := &Agent{Options: options, txn: transaction{State: txn.State{Phase: txn.Idle}}, wake: make(chan struct{}, 1)}
 	a.manager = make(chan event.GenericEvent, 1)
-	a.inbox.dirty = true
+	a.inbox.dirty.Store(true)
 	a.warm.clock = options.Clock
 	a.inbox.calm = options.Clock.Now().Add(options.Damping.OrDefault().Calm)
 	var err error

@@ -126,7 +126,7 @@ func TestAReportThatTheAPIServerRefusesIsToldAsOldAndHoldsUpNothing(t *testing.T
 			n.quiet()
 			told := n.get().ResourceVersion
 			a.NetworkChanged()
-			n.until("the node is read again", func() bool { return !a.inbox.isDirty() })
+			n.until("the node is read again", func() bool { return !a.inbox.dirty.Load() })
 			if n.quiet(); n.get().ResourceVersion != told {
 				t.Error("a report that is refused again is told again")
 			}

@@ -34,7 +34,7 @@ func (a *Agent) create(ctx context.Context) error {
 		nns.Spec.DesiredState, nns.Spec.Sources = v1.NewState(committed.Desired), committed.Sources
 	}
 	a.reported.written = nil
-	a.inbox.setDirty(true)
+	a.inbox.dirty.Store(true)
 	if err := a.Client.Create(ctx, nns, client.FieldOwner(v1.PolicyFieldManager)); client.IgnoreAlreadyExists(err) != nil {
 		return fmt.Errorf("creating NodeNetworkState %s: %w", a.Node, err)
 	}

@@ -84,10 +84,10 @@ func (a *Agent) tell(status *v1.NodeNetworkStateStatus) {
 func (a *Agent) lookAgain(nns *v1.NodeNetworkState) {
 	if a.drift.unjudged && a.record.Committed != nil && a.atCommitted(nns) {
 		a.drift.unjudged = false
-		a.inbox.setDirty(true)
+		a.inbox.dirty.Store(true)
 	}
 	if a.drift.LooksAgain(a.Clock.Now()) {
-		a.inbox.setDirty(true)
+		a.inbox.dirty.Store(true)
 	}
 }
 

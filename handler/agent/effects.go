@@ -177,7 +177,7 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 			var err error
 			passed := letter{task: number}
 			if name == txn.ReadBack {
-				back := &readBack{backend: a.Backend, desired: entry.Change, changes: a.inbox.count}
+				back := &readBack{backend: a.Backend, desired: entry.Change, changes: a.inbox.changes.Load}
 				err = probe.Until(windowCtx, a.Clock, back, name, readBackInterval, window)
 				passed.shown, passed.notVerified = back.shown, back.notVerified
 			} else if name == txn.Foreign {

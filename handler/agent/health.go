@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -24,57 +24,24 @@ const (
 
 // health is what others may ask about the turns at any time.
 type health struct {
-	mu sync.Mutex
-	// since is when the turn under way began; zero: there is none.
-	since time.Time
+	// since is when the turn under way began; nil: there is none.
+	since atomic.Pointer[time.Time]
 	// reported: a turn came to its end with nothing left to tell.
-	reported bool
+	reported atomic.Bool
 	// ending: no transaction is begun any more.
-	ending bool
-}
-
-func (h *health) begin(now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.since = now
-}
-
-func (h *health) end() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.since = time.Time{}
-}
-
-func (h *health) told() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.reported = true
-}
-
-func (h *health) stop() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ending = true
-}
-
-func (h *health) isEnding() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.ending
+	ending atomic.Bool
 }
 
 // endTurn ends what takeTurn began.
 func (a *Agent) endTurn() {
-	a.health.end()
+	a.health.since.Store(nil)
 	a.turn.Unlock()
 }
 
 // Alive is an error when a turn has been under way for longer than the limit: a
 // turn waits for nothing but the API server, and for that not long.
 func (a *Agent) Alive(limit time.Duration) error {
-	a.health.mu.Lock()
-	defer a.health.mu.Unlock()
-	if since := a.health.since; !since.IsZero() && a.Clock.Now().Sub(since) > limit {
+	if since := a.health.since.Load(); since != nil && a.Clock.Now().Sub(*since) > limit {
 		return fmt.Errorf("a turn has been under way since %s, for more than %s", since.UTC().Format(time.RFC3339), limit)
 	}
 	return nil
@@ -83,12 +50,10 @@ func (a *Agent) Alive(limit time.Duration) error {
 // Ready is an error until the node was reported: what an earlier process had
 // left open is taken back by then.
 func (a *Agent) Ready() error {
-	a.health.mu.Lock()
-	defer a.health.mu.Unlock()
 	switch {
-	case a.health.ending:
+	case a.health.ending.Load():
 		return errors.New("the handler is about to end")
-	case !a.health.reported:
+	case !a.health.reported.Load():
 		return errors.New("the node has not been reported yet")
 	}
 	return nil
@@ -98,7 +63,7 @@ func (a *Agent) Ready() error {
 // any more. One that has not ended after the patience is taken back. Whatever
 // still runs when ctx ends is the next process's to take back.
 func (a *Agent) End(ctx context.Context, patience time.Duration) error {
-	a.health.stop()
+	a.health.ending.Store(true)
 	log, limit := logf.FromContext(ctx), a.Clock.Now().Add(patience)
 	waited, unwanted := false, false
 	for a.turnUntilIdle(ctx) {

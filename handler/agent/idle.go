@@ -30,7 +30,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 		a.keepWarm(ctx)
 	}
 	for {
-		now.Past, now.Ending, now.Now = record.Past(a.record.Record), a.health.isEnding(), a.Clock.Now()
+		now.Past, now.Ending, now.Now = record.Past(a.record.Record), a.health.ending.Load(), a.Clock.Now()
 		action, stage := idle.Decide(now)
 		var wait time.Duration
 		switch action := action.(type) {
@@ -82,7 +82,7 @@ func (a *Agent) reportIdle(ctx context.Context, nns *v1.NodeNetworkState) error 
 	a.lookAgain(nns)
 	err := a.report(ctx, nns)
 	if err == nil {
-		a.health.told()
+		a.health.reported.Store(true)
 	}
 	return err
 }
@@ -90,11 +90,11 @@ func (a *Agent) reportIdle(ctx context.Context, nns *v1.NodeNetworkState) error 
 // setAside is a turn on a node that nobody manages: nothing is reported, but for
 // that, once.
 func (a *Agent) setAside(ctx context.Context, nns *v1.NodeNetworkState) error {
-	a.inbox.setDirty(true) // Report anew when it is managed again.
+	a.inbox.dirty.Store(true) // Report anew when it is managed again.
 	a.drift = drift{}
 	err := a.tellSetAside(ctx, nns)
 	if err == nil {
-		a.health.told()
+		a.health.reported.Store(true)
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (a *Agent) setAside(ctx context.Context, nns *v1.NodeNetworkState) error {
 // else may ever ask for it. Zero for what was read.
 func (a *Agent) untilRead() time.Duration {
 	const readRetry = 5 * time.Second
-	if a.inbox.isDirty() {
+	if a.inbox.dirty.Load() {
 		return readRetry
 	}
 	return 0
@@ -153,7 +153,7 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState, action id
 		return 0, a.store(ctx)
 	case idle.Adopt:
 		if len(a.drift.Found) > 0 {
-			a.inbox.setDirty(true) // Its owner may want something else done about it now, and no event tells of it again.
+			a.inbox.dirty.Store(true) // Its owner may want something else done about it now, and no event tells of it again.
 		}
 		return 0, a.store(ctx)
 	case idle.Pause:

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -16,12 +17,13 @@ import (
 
 // inbox holds what happened since the last turn.
 type inbox struct {
+	// dirty: the node's network may differ from what was last reported.
+	dirty atomic.Bool
+	// changes of the network that were told so far.
+	changes atomic.Int64
+
 	mu     sync.Mutex
 	events []letter
-	// dirty: the node's network may differ from what was last reported.
-	dirty bool
-	// changes of the network that were told so far.
-	changes int
 	// calm is when differences count as drift again.
 	calm time.Time
 }
@@ -43,7 +45,7 @@ type letter struct {
 type reading struct {
 	state   state.State
 	devices []profiles.Device
-	changes int
+	changes int64
 }
 
 func (i *inbox) put(l letter) {
@@ -67,24 +69,10 @@ func (i *inbox) take(current int) (letter, bool) {
 	return letter{}, false
 }
 
-func (i *inbox) setDirty(dirty bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.dirty = dirty
-}
-
 // changed notes one more change of the network.
 func (i *inbox) changed() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.dirty = true
-	i.changes++
-}
-
-func (i *inbox) count() int {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.changes
+	i.changes.Add(1)
+	i.dirty.Store(true)
 }
 
 // disturbed notes that nothing counts as drift until then.
@@ -98,12 +86,6 @@ func (i *inbox) calmAt() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.calm
-}
-
-func (i *inbox) isDirty() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.dirty
 }
 
 // tasks runs at most one task (with its parts) for the machine at a time.

@@ -17,7 +17,7 @@ type readBack struct {
 	backend backend.Backend
 	desired []byte
 	// changes counts what was told of the network.
-	changes func() int
+	changes func() int64
 	// shown is the state that had all of it; nil where only a commit brings the rest.
 	shown *reading
 	// notVerified says what of it could not be proved.

@@ -95,7 +95,8 @@ func (a *Agent) takeTurn(ctx context.Context) bool {
 			return false
 		}
 	}
-	a.health.begin(a.Clock.Now())
+	now := a.Clock.Now()
+	a.health.since.Store(&now)
 	return true
 }
 

@@ -84,7 +84,7 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 	}
 	a.metrics.told(a.Node, *status, err)
 	if err != nil {
-		a.inbox.setDirty(true)
+		a.inbox.dirty.Store(true)
 		return fmt.Errorf("reporting NodeNetworkState %s: %w", a.Node, err)
 	}
 	a.record.untold = false
@@ -144,14 +144,14 @@ func newest(nns, ours *v1.NodeNetworkState) *v1.NodeNetworkState {
 // observe reads the node's network where it may have changed.
 func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) error {
 	refresh := nns.Labels[v1.ForceRefreshLabel]
-	if !a.inbox.isDirty() && refresh == a.reported.refreshed && !status.CurrentState.IsZero() {
+	if !a.inbox.dirty.Load() && refresh == a.reported.refreshed && !status.CurrentState.IsZero() {
 		return nil
 	}
-	a.inbox.setDirty(false)
+	a.inbox.dirty.Store(false)
 	read, err := a.show(ctx)
 	current := read.state
 	if err != nil {
-		a.inbox.setDirty(true)
+		a.inbox.dirty.Store(true)
 		reason := v1.ReasonReportFailed
 		if errors.Is(err, backend.ErrUnavailable) {
 			reason = v1.ReasonNetworkManagerUnavailable
@@ -186,8 +186,8 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 // it was read back, another turn reads it again: the outcome does not wait for that.
 func (a *Agent) show(ctx context.Context) (reading, error) {
 	if shown := a.reads.back(); shown != nil {
-		if a.inbox.count() != shown.changes {
-			a.inbox.setDirty(true)
+		if a.inbox.changes.Load() != shown.changes {
+			a.inbox.dirty.Store(true)
 			a.poke()
 		}
 		return *shown, nil

@@ -108,7 +108,7 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	}
 	a.remember(ctx, outcome)
 	_ = a.storeOutcome(ctx) // The turn that follows at once tries again, and tells.
-	a.inbox.setDirty(true)
+	a.inbox.dirty.Store(true)
 	a.poke()
 }
 

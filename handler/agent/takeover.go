@@ -26,7 +26,7 @@ const messageTakenOver = "taken over from the older project: the node has all of
 func (a *Agent) takeOver(ctx context.Context, change txn.Change, delta state.State) (wait time.Duration, over bool) {
 	readCtx, cancel := deadline.After(ctx, a.Clock, undoReadTimeout)
 	defer cancel()
-	changes := a.inbox.count()
+	changes := a.inbox.changes.Load()
 	entry := a.txn.entry
 	entry.Change = delta.JSON()
 	now, lacking, err := a.lacksFor(readCtx, &entry, delta)

@@ -43,7 +43,7 @@ func (a *Agent) recoverUnread(ctx context.Context) error {
 		log.Error(err, "cannot set aside what cannot be read")
 	}
 	a.record.left, a.record.untold = leftover{}, true
-	a.inbox.setDirty(true)
+	a.inbox.dirty.Store(true)
 	a.poke()
 	return nil
 }

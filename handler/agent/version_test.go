@@ -51,7 +51,7 @@ func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
 	if got := n.outcome(3); got.Result != v1.TransactionCommitted {
 		t.Errorf("outcome once it is new enough = %+v", got)
 	}
-	a.inbox.setDirty(true)
+	a.inbox.dirty.Store(true)
 	a.poke()
 	n.until("the node is Available", func() bool { return available().Status == metav1.ConditionTrue })
 	status := n.get().Status
