@@ -57,10 +57,23 @@ func DiffAfterBoot(before, after State) []Difference {
 }
 
 // DiffAfterRollback is Diff without what no rollback can bring back, and nobody misses: a
-// link-local address of a MAC address that the interface had no more, where another one came.
+// link-local address of a MAC address that the interface had no more, where another one came;
+// and the MAC address that Open vSwitch draws for an internal port, which each activation of
+// its profile makes anew, with the link-local address that follows. One that a profile gives
+// comes back with it.
 func DiffAfterRollback(before, after State) []Difference {
 	was, is := leaves(inOrder(before)), leaves(inOrder(after))
-	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool { return ofAnotherMAC(d.Path, was, is) })
+	drawn := map[Path]bool{}
+	for _, one := range after.Interfaces() {
+		path := pathOf(one)
+		drawn[path] = one.Type == "ovs-interface" && local(was[path.At("mac-address")]) && local(is[path.At("mac-address")])
+	}
+	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool {
+		if on := d.Path.Subject(); drawn[on] {
+			return d.Path == on.At("mac-address") || anotherCame(d.Path, was, is)
+		}
+		return ofAnotherMAC(d.Path, was, is)
+	})
 }
 
 // wholeInterface stands for an interface's being there at all.

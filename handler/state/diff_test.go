@@ -183,6 +183,39 @@ func TestALinkLocalAddressOfAMACThatABridgeHadNoMoreDoesNotComeBack(t *testing.T
 	}
 }
 
+// The internal port of an Open vSwitch bridge in the VM, whose change gave it another address.
+func TestOpenVSwitchDrawsTheMACAddressOfAnInternalPortAtEachActivation(t *testing.T) {
+	const (
+		drawn, again = "9A:16:1C:86:B6:92", "66:18:C7:7D:91:09"
+		given        = "00:16:1C:86:B6:92"
+		ll, another  = "fe80::9816:1cff:fe86:b692", "fe80::6418:c7ff:fe7d:9109"
+	)
+	port := func(kind, mac, linkLocal string) state.State {
+		return parse(t, `{"interfaces":[{"name":"ovs0","type":"`+kind+`","state":"up","mac-address":"`+mac+`","ipv6":{"enabled":true,"address":[{"ip":"`+linkLocal+`","prefix-length":64}]}}]}`)
+	}
+	changed := func(was, is string) []string {
+		return []string{"interfaces[ovs0].mac-address: is " + strings.ToLower(is) + ", should be " + strings.ToLower(was)}
+	}
+	for name, test := range map[string]struct {
+		before, after state.State
+		want          []string
+	}{
+		"it is drawn anew, and an address is made of it": {before: port("ovs-interface", drawn, ll), after: port("ovs-interface", again, another)},
+		"the card's is lost":                             {before: port("ovs-interface", given, ll), after: port("ovs-interface", again, ll), want: changed(given, again)},
+		"that of a dummy":                                {before: port("dummy", drawn, ll), after: port("dummy", again, ll), want: changed(drawn, again)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, lines(state.DiffAfterRollback(test.before, test.after))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	lost := state.DiffAfterRollback(port("ovs-interface", drawn, ll), parse(t, `{"interfaces":[{"name":"ovs0","type":"ovs-interface","state":"up","mac-address":"`+again+`","ipv6":{"enabled":true,"address":[]}}]}`))
+	if len(lost) == 0 {
+		t.Error("a link-local address in whose place none came is no difference")
+	}
+}
+
 // A MAC-VLAN, a bond with a port, and NICs, of which somebody has changed one.
 func TestABootDrawsTheMACAddressOfWhatIsMadeAnew(t *testing.T) {
 	node := func(mac, bond, nic string) state.State {

@@ -87,6 +87,12 @@ func linkLocalOf(mac string) string {
 	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0xfe, 0x80, 8: m[0] ^ 2, m[1], m[2], 0xff, 0xfe, m[3], m[4], m[5]}), 64).String()
 }
 
+// local tells a MAC address that no manufacturer gave: somebody chose or drew it.
+func local(mac string) bool {
+	m, err := hex.DecodeString(strings.ReplaceAll(mac, ":", ""))
+	return err == nil && len(m) == 6 && m[0]&2 != 0
+}
+
 // linkLocalIn is the link-local address that a leaf of an interface belongs to.
 func linkLocalIn(path Path) (string, bool) {
 	family, leaf, is := path.inFamily()
