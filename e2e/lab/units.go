@@ -188,7 +188,7 @@ func (s *supervisor) fork(u *unit) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("finding %s: %w", u.name, err)
 	}
-	log, err := os.OpenFile(u.logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	log, err := os.OpenFile(u.logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND|unix.O_DSYNC, 0o644)
 	if err != nil {
 		return false, fmt.Errorf("opening the log of %s: %w", u.name, err)
 	}
