@@ -92,17 +92,6 @@ func confirms(nns *v1.NodeNetworkState, change txn.Change) bool {
 	return err == nil && change.Generation <= generation && generation <= nns.Generation
 }
 
-// howToConfirm is the command for the object that a person wrote: the policy,
-// or the node's own desired state.
-func (a *Agent) howToConfirm() string {
-	for _, source := range a.txn.entry.Sources {
-		if source.Policy == a.txn.Change.Policy {
-			return annotate("nncp", source.Policy, source.Generation)
-		}
-	}
-	return annotate("nns", a.Node, a.txn.Change.Generation)
-}
-
 func annotate(kind, name string, generation int64) string {
 	return fmt.Sprintf("kubectl annotate --overwrite %s %s %s=%d", kind, name, v1.ConfirmAnnotation, generation)
 }

@@ -220,7 +220,7 @@ func policyInterfaces(nns *v1.NodeNetworkState) []string {
 // describe says what was enforced, and how the last transaction ended.
 func (a *Agent) describe(nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) {
 	last := a.record.Last
-	status.Transaction, status.History = a.toTell(status.Transaction), slices.Clone(a.record.History)
+	status.Transaction, status.History = a.txn.toTell(&a.record, status.Transaction, a.Node), slices.Clone(a.record.History)
 	a.tellBefore(status)
 	hash := a.hashOf(nns.Spec.DesiredState)
 	atCommitted := nns.Spec.DesiredState.IsZero() && a.record.Committed == nil

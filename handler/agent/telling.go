@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,7 +10,6 @@ import (
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
-	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/patch"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -49,7 +46,7 @@ func (a *Agent) tellRunning(ctx context.Context) time.Duration {
 		return wait
 	}
 	a.txn.telling.Telling = a.txn.telling.Try(now)
-	what, ours, answers := a.running(), a.reported.written, make(chan answer, 1)
+	what, ours, answers := a.txn.running(a.record.Last, a.Node), a.reported.written, make(chan answer, 1)
 	attempt, cancel := deadline.After(context.WithoutCancel(ctx), a.Clock, tellAttempt)
 	a.txn.telling.answer, a.txn.telling.cancel = answers, cancel
 	a.Spawn(func() {
@@ -97,51 +94,6 @@ func (a *Agent) write(ctx context.Context, what *v1.Transaction, ours *v1.NodeNe
 		return nil, err
 	}
 	return written, nil
-}
-
-// running is the transaction that runs, as it is reported. Of the trial's state
-// nothing is: it may not last.
-func (a *Agent) running() *v1.Transaction {
-	now, change := a.txn.Progress(), a.txn.Change
-	t := &v1.Transaction{
-		Generation: change.Generation, Phase: string(now.Phase), Since: *idle.InSeconds(a.txn.entry.Since),
-		Policy: change.Policy, Sources: v1.PlainSources(a.txn.entry.Sources), GuardedBy: a.txn.Guards, WaitingFor: now.Waiting,
-	}
-	if last := a.record.Last; last != nil && last.Generation == change.Generation {
-		t.Attempts = last.Attempts
-	}
-	switch {
-	case a.txn.AwaitsConfirmation():
-		t.Message = fmt.Sprintf("waiting for confirmation until %s: %s", a.txn.Until.UTC().Format("15:04:05Z"), a.howToConfirm())
-	case a.txn.Cause != nil:
-		t.Message = idle.Message("taking the change back: " + a.txn.Cause.Message)
-	case len(a.txn.entry.Correction) > 0:
-		t.Message = idle.Message("putting right what has drifted: " + strings.Join(a.txn.entry.Correction, ", "))
-	}
-	return t
-}
-
-// toTell is the transaction to report: the one that runs once others may know of it, otherwise
-// the last one. What an earlier process left stays as it was told until it is
-// taken on.
-func (a *Agent) toTell(reportedLast *v1.Transaction) *v1.Transaction {
-	if a.txn.waiting != nil {
-		return a.txn.waiting.DeepCopy()
-	}
-	last, entry := a.record.Last, &a.txn.entry
-	if a.record.left.entry != nil {
-		entry = a.record.left.entry
-	}
-	// How it ended may be on the disk, and the power have gone before its entry was closed.
-	recorded := last != nil && last.Generation == entry.Transaction.Change.Generation && last.Since.Equal(idle.InSeconds(entry.Since))
-	switch {
-	case recorded:
-	case a.txn.Running() && a.txn.telling.IsTried():
-		return a.running()
-	case a.record.left.entry != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(idle.InSeconds(a.record.left.entry.Since)):
-		return reportedLast
-	}
-	return a.record.Last.DeepCopy()
 }
 
 // isNewer tells whether an object is a newer one than another of the same name,

@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -69,4 +72,60 @@ func (t *transaction) about() txn.Change {
 		return t.Change
 	}
 	return t.entry.Transaction.Change
+}
+
+// running is the transaction that runs, as it is reported. Of the trial's state
+// nothing is: it may not last.
+func (t *transaction) running(last *v1.Transaction, node string) *v1.Transaction {
+	now, change := t.Progress(), t.Change
+	told := &v1.Transaction{
+		Generation: change.Generation, Phase: string(now.Phase), Since: *idle.InSeconds(t.entry.Since),
+		Policy: change.Policy, Sources: v1.PlainSources(t.entry.Sources), GuardedBy: t.Guards, WaitingFor: now.Waiting,
+	}
+	if last != nil && last.Generation == change.Generation {
+		told.Attempts = last.Attempts
+	}
+	switch {
+	case t.AwaitsConfirmation():
+		told.Message = fmt.Sprintf("waiting for confirmation until %s: %s", t.Until.UTC().Format("15:04:05Z"), t.howToConfirm(node))
+	case t.Cause != nil:
+		told.Message = idle.Message("taking the change back: " + t.Cause.Message)
+	case len(t.entry.Correction) > 0:
+		told.Message = idle.Message("putting right what has drifted: " + strings.Join(t.entry.Correction, ", "))
+	}
+	return told
+}
+
+// toTell is the transaction to report: the one that runs once others may know of it, otherwise
+// the last one. What an earlier process left stays as it was told until it is
+// taken on.
+func (t *transaction) toTell(record *ledger, reportedLast *v1.Transaction, node string) *v1.Transaction {
+	if t.waiting != nil {
+		return t.waiting.DeepCopy()
+	}
+	last, entry := record.Last, &t.entry
+	if record.left.entry != nil {
+		entry = record.left.entry
+	}
+	// How it ended may be on the disk, and the power have gone before its entry was closed.
+	recorded := last != nil && last.Generation == entry.Transaction.Change.Generation && last.Since.Equal(idle.InSeconds(entry.Since))
+	switch {
+	case recorded:
+	case t.Running() && t.telling.IsTried():
+		return t.running(last, node)
+	case record.left.entry != nil && reportedLast.IsUnderWay() && reportedLast.Since.Equal(idle.InSeconds(record.left.entry.Since)):
+		return reportedLast
+	}
+	return record.Last.DeepCopy()
+}
+
+// howToConfirm is the command for the object that a person wrote: the policy,
+// or the node's own desired state.
+func (t *transaction) howToConfirm(node string) string {
+	for _, source := range t.entry.Sources {
+		if source.Policy == t.Change.Policy {
+			return annotate("nncp", source.Policy, source.Generation)
+		}
+	}
+	return annotate("nns", node, t.Change.Generation)
 }

@@ -2,11 +2,14 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
@@ -122,5 +125,54 @@ func TestWhatWasReadServesAChangeOnceAndOnlyWhereNothingWasHeardSince(t *testing
 				t.Error("it serves twice, though the change before may have left something else")
 			}
 		})
+	}
+}
+
+func TestWhichTransactionIsTold(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_000_000, 0)
+	of := func(phase txn.Phase) transaction {
+		return transaction{
+			State: txn.State{Phase: phase, Change: txn.Change{Generation: 3}},
+			entry: journal.Entry{Since: now, Transaction: txn.State{Change: txn.Change{Generation: 3}}},
+		}
+	}
+	tried := of(txn.Probing)
+	tried.telling = telling{Telling: txn.NewTelling(now).Try(now)}
+	waiting := of(txn.Idle)
+	waiting.waiting = &v1.Transaction{Generation: 3, Phase: v1.PhaseWaiting}
+	last := func(generation int64) *v1.Transaction {
+		return &v1.Transaction{Generation: generation, Phase: string(txn.Idle), Since: *idle.InSeconds(now), Attempts: 4}
+	}
+	left := leftover{entry: &journal.Entry{Since: now, Transaction: txn.State{Change: txn.Change{Generation: 3}}}}
+	underWay := &v1.Transaction{Generation: 3, Phase: string(txn.Probing), Since: *idle.InSeconds(now)}
+	older := &v1.Transaction{Generation: 2, Phase: string(txn.Probing), Since: *idle.InSeconds(now.Add(-time.Hour))}
+	for sentence, c := range map[string]struct {
+		is       transaction
+		ledger   ledger
+		reported *v1.Transaction
+		want     string
+	}{
+		"nothing has ever happened":                                     {is: transaction{State: txn.State{Phase: txn.Idle}}, want: "nothing"},
+		"the last one, where none runs":                                 {is: transaction{State: txn.State{Phase: txn.Idle}}, ledger: ledger{Record: journal.Record{Last: last(2)}}, want: "2 Idle"},
+		"the last one, as long as nobody may know of the one that runs": {is: of(txn.Probing), ledger: ledger{Record: journal.Record{Last: last(2)}}, want: "2 Idle"},
+		"the one that runs, once somebody may know of it":               {is: tried, ledger: ledger{Record: journal.Record{Last: last(2)}}, want: "3 Probing"},
+		"the one that waits":                                            {is: waiting, ledger: ledger{Record: journal.Record{Last: last(2)}}, want: "3 Waiting"},
+		"what an earlier process left, as that has told it":             {is: transaction{State: txn.State{Phase: txn.Idle}}, ledger: ledger{left: left, Record: journal.Record{Last: last(2)}}, reported: underWay, want: "3 Probing"},
+		"the last one, where the earlier process told of another one":   {is: transaction{State: txn.State{Phase: txn.Idle}}, ledger: ledger{left: left, Record: journal.Record{Last: last(2)}}, reported: older, want: "2 Idle"},
+		"how it ended, where only its entry was not closed":             {is: transaction{State: txn.State{Phase: txn.Idle}}, ledger: ledger{left: left, Record: journal.Record{Last: last(3)}}, reported: underWay, want: "3 Idle"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := "nothing"
+			if told := c.is.toTell(&c.ledger, c.reported, "node1"); told != nil {
+				got = fmt.Sprint(told.Generation, " ", told.Phase)
+			}
+			if got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+	if told := tried.running(last(3), "node1"); told.Attempts != 4 {
+		t.Errorf("it is attempt %d of the same generation", told.Attempts)
 	}
 }
