@@ -116,6 +116,15 @@ func (n *node) freshNetwork(t *testing.T) {
 			_ = netlink.LinkDel(link) // A veth goes with its peer.
 		}
 	}
+	rules, err := netlink.RuleList(netlink.FAMILY_ALL)
+	if err != nil {
+		t.Fatalf("listing rules: %v", err)
+	}
+	for _, rule := range rules {
+		if rule.Priority > 0 && rule.Priority < 32766 { // The others are the kernel's own.
+			_ = netlink.RuleDel(&rule)
+		}
+	}
 	for i, nic := range append([]string{"eth1"}, n.nics...) {
 		peer := fmt.Sprintf("peer%d", i)
 		veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: nic, HardwareAddr: []byte{2, 0, 0, 0, 0, byte(i + 1)}}, PeerName: peer}
