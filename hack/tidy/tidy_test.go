@@ -1,10 +1,12 @@
 package tidy
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,7 +38,7 @@ func TestRulesFail(t *testing.T) {
 	for _, rule := range Rules() {
 		t.Run(rule.Name, func(t *testing.T) {
 			sample := filepath.Join("testdata", strings.ReplaceAll(rule.Name, " ", "-"))
-			tree, err := Load(sample)
+			tree, err := Load(expanded(t, sample))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,6 +59,36 @@ func TestRulesFail(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyLines stands in a sample for as many lines of comment.
+var manyLines = regexp.MustCompile(`(?m)^\s*//lines (\d+)$`)
+
+// expanded is a copy of a sample with all its lines.
+func expanded(t *testing.T, sample string) string {
+	t.Helper()
+	whole := t.TempDir()
+	if err := os.CopyFS(whole, os.DirFS(sample)); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(whole, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		short, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		long := manyLines.ReplaceAllFunc(short, func(line []byte) []byte {
+			count, _ := strconv.Atoi(string(manyLines.FindSubmatch(line)[1]))
+			return bytes.TrimSuffix(bytes.Repeat([]byte("//\n"), count), []byte("\n"))
+		})
+		return os.WriteFile(path, long, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
 }
 
 // TestMakeHelp runs make help and looks for every target.
