@@ -187,6 +187,9 @@ func (l *Lab) plan(node NodeSpec, nic NICSpec) nicPlan {
 	p := nicPlan{NICSpec: nic, MAC: macOf(node.Name, nic.Name).String(), Gateway: gatewayOf(s.Gateway), Gateway6: gatewayOf(s.Gateway6)}
 	if s.DNS {
 		p.DNS = p.Gateway
+		if nic.onlyIPv6() {
+			p.DNS = p.Gateway6
+		}
 	}
 	if p.Address6 == "" && s.RA && nic.addressed() {
 		p.Address6 = "auto"

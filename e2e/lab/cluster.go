@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -215,7 +216,7 @@ func nodeKubeconfig(config *rest.Config, gateway, token string) ([]byte, error) 
 	}
 	k := clientcmdapi.NewConfig()
 	k.Clusters["lab"] = &clientcmdapi.Cluster{
-		Server:                   "https://" + gateway + ":" + strconv.Itoa(apiPort),
+		Server:                   "https://" + net.JoinHostPort(gateway, strconv.Itoa(apiPort)),
 		TLSServerName:            name,
 		CertificateAuthorityData: config.CAData,
 		InsecureSkipTLSVerify:    config.Insecure,

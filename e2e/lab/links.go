@@ -74,7 +74,7 @@ func linkTypeNames() []string { return slices.Sorted(maps.Keys(linkTypes())) }
 // way is the interface that carries the API server: the first NIC, or, where that
 // has no address, the first link with one that leads to a switch.
 func (n NodeSpec) way() NICSpec {
-	if n.NICs[0].addressed() {
+	if n.NICs[0].addressed() || n.NICs[0].onlyIPv6() {
 		return n.NICs[0]
 	}
 	for _, l := range n.Links {
@@ -111,6 +111,11 @@ func (l LinkSpec) tagged() string {
 }
 
 func (n NICSpec) addressed() bool { return n.Address != "" && n.Address != "none" }
+
+// onlyIPv6 tells whether the topology gives it an IPv6 address and no other.
+func (n NICSpec) onlyIPv6() bool {
+	return !n.addressed() && n.Address6 != "" && n.Address6 != "none"
+}
 
 // controller is the link that an interface is a port of, if there is one.
 func (n NodeSpec) controller(name string) (LinkSpec, bool) {

@@ -241,10 +241,20 @@ func (n *Node) order(ctx context.Context, verb, nic string) error {
 }
 
 // Address is the static IPv4 address of the interface that carries the API
-// server, empty with DHCP.
-func (n *Node) Address() string { return gatewayOf(n.spec.way().Address) }
+// server, empty with DHCP; the IPv6 one where it has no other.
+func (n *Node) Address() string {
+	if way := n.spec.way(); way.onlyIPv6() {
+		return gatewayOf(way.Address6)
+	}
+	return gatewayOf(n.spec.way().Address)
+}
 
-// Gateway is the IPv4 address of the gateway behind that interface.
+// Gateway is the address, of the same family, of the gateway behind that interface.
 func (n *Node) Gateway() string {
-	return gatewayOf(n.lab.rec.Topology.switchOf(n.spec.way().Switch).Gateway)
+	way := n.spec.way()
+	s := n.lab.rec.Topology.switchOf(way.Switch)
+	if way.onlyIPv6() {
+		return gatewayOf(s.Gateway6)
+	}
+	return gatewayOf(s.Gateway)
 }

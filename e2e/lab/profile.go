@@ -122,6 +122,9 @@ func (n nicPlan) profile() string {
 	if method6 == "manual" {
 		lines = append(lines, "address1="+strings.TrimSuffix(n.Address6+","+n.Gateway6, ","))
 	}
+	if n.onlyIPv6() && n.DNS != "" {
+		lines = append(lines, "dns="+n.DNS+";")
+	}
 	if method6 == "auto" {
 		// The address that the MAC gives, so that it is the same each time.
 		lines = append(lines, "addr-gen-mode=eui64")

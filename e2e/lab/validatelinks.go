@@ -42,7 +42,7 @@ func (c *check) links(t *Topology, path string, n NodeSpec, used map[netip.Addr]
 	for _, name := range slices.Sorted(maps.Keys(n.Profiles)) {
 		c.profile(path+".profiles["+name+"]", name, n.Profiles[name])
 	}
-	if !n.way().addressed() {
+	if way := n.way(); !way.addressed() && !way.onlyIPv6() {
 		c.failf(path+".nics[0].address", "the first NIC carries the API server: give it an address or dhcp, or give one to a link that leads to a switch")
 	}
 }

@@ -35,6 +35,20 @@ func TestQuiet(t *testing.T) {
 		s.wrote("controllers-1", told, "status")
 		s.tell("n1", Quiet{Over: true})
 	}
+	// succeeds is a policy that came so long ago, when one of its name was still on trial.
+	succeeds := func(s *stage, ago time.Duration) {
+		p := s.policy(1)
+		p.UID = "another"
+		delete(s.objects, "NodeNetworkConfigurationPolicy/p")
+		s.wrote("kubectl", p, "spec")
+		s.store(s.enacted("n1", 1, v1.EnactmentProgressing))
+		s.run(ago)
+		quiet(s, func() {
+			told := p.DeepCopy()
+			told.Status.Counts.Pending = 1
+			s.wrote("controllers-1", told, "status")
+		})
+	}
 	judge(t, func() Oracle { return newQuiet() }, one, map[string]history{
 		"nothing happens": {play: func(s *stage) { quiet(s, func() {}) }},
 		"a status is written": {want: "nothing has happened", play: func(s *stage) {
@@ -68,8 +82,10 @@ func TestQuiet(t *testing.T) {
 			s.run(nodeGrace + grantLag)
 			quiet(s, func() { s.wrote("controllers-1", s.nns("n1", true, wanted, 2), "status") })
 		}},
-		"a node has just joined, and is given up before it reports": {play: func(s *stage) { givesUp(s, time.Minute) }},
-		"a node that joined long ago is given up":                   {want: "nothing has happened", play: func(s *stage) { givesUp(s, nodeGrace+grantLag) }},
+		"a node has just joined, and is given up before it reports":    {play: func(s *stage) { givesUp(s, time.Minute) }},
+		"a node that joined long ago is given up":                      {want: "nothing has happened", play: func(s *stage) { givesUp(s, nodeGrace+grantLag) }},
+		"a change of a deleted policy of the same name may have ended": {play: func(s *stage) { succeeds(s, nodeGrace) }},
+		"it has ended long ago":                                        {want: "nothing has happened", play: func(s *stage) { succeeds(s, time.Hour) }},
 		"a person writes": {play: func(s *stage) {
 			quiet(s, func() { s.wrote("kubectl", s.nns("n1", true, wanted, 2), "status") })
 		}},

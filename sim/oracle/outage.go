@@ -41,6 +41,7 @@ func (o *outage) Observe(f *Facts, e Event) error {
 	switch what := e.What.(type) {
 	case Wrote:
 		o.forget(what)
+		o.leave(f, what)
 	case CheckpointEnded:
 		t := f.Node(e.Node).Trial
 		if what.How == RolledBack && t != nil && t.Checkpoint == what.ID && what.By == t.Process.Name && o.isLost(f, e, t) {
@@ -96,6 +97,27 @@ func (o *outage) forget(w Wrote) {
 			}
 		}
 	}
+}
+
+// leave: a policy that the node takes out of its desired state, since it does not select
+// the node, begins anew when somebody has it select the node again. Its enactment goes
+// next; it may be there still, if the API server could not be reached just then.
+func (o *outage) leave(f *Facts, w Wrote) {
+	before, had := w.Before.(*v1.NodeNetworkState)
+	after, has := w.After.(*v1.NodeNetworkState)
+	if !had || !has {
+		return
+	}
+	for key := range o.lost {
+		if p := f.policy(key.policy); key.node == after.Name && names(before, key.policy) && !names(after, key.policy) && (p == nil || !f.selects(p, key.node)) {
+			delete(o.lost, key)
+		}
+	}
+}
+
+// names tells whether the desired state has the policy's part.
+func names(s *v1.NodeNetworkState, policy string) bool {
+	return slices.ContainsFunc(s.Spec.Sources, func(source v1.DesiredSource) bool { return source.Policy == policy })
 }
 
 // setAside: a node that is managed again has another generation of its desired

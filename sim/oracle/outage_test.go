@@ -20,7 +20,29 @@ func TestOutage(t *testing.T) {
 		s.end("n1", RolledBack)
 		s.close("n1", v1.TransactionRolledBack)
 	}
+	// leave takes the policy's part out of the desired state.
+	leave := func(s *stage, selects bool) {
+		if !selects {
+			p := s.policy(1)
+			p.Spec.NodeSelector = map[string]string{"example.com/zone": "b"}
+			s.store(p)
+		}
+		with := s.nns("n1", true, wanted, 2)
+		with.Spec.Sources = []v1.DesiredSource{{Source: v1.Source{Policy: "p", Generation: 1, Hash: "h"}}}
+		s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{Before: with, After: s.nns("n1", true, before, 3), Spec: true}}})
+		s.store(s.policy(1))
+	}
 	judge(t, func() Oracle { return newOutage() }, one, map[string]history{
+		"once, then again after its policy had stopped selecting the node, and selects it anew": {play: func(s *stage) {
+			lose(s)
+			leave(s, false)
+			s.try("n1", change(gateway))
+		}},
+		"once, then again after the node went back": {want: "is tried again", play: func(s *stage) {
+			lose(s)
+			leave(s, true)
+			s.try("n1", change(gateway))
+		}},
 		"once": {play: lose},
 		"twice": {want: "is tried again", play: func(s *stage) {
 			lose(s)

@@ -141,6 +141,21 @@ func (f *Facts) hasYetToReport(node string) bool {
 	return f.node(node) != nil && f.state(node) == nil && f.Elapsed()-f.joined[node] < nodeGrace+grantLag
 }
 
+// predecessorWindow is how long a change of a deleted policy may still be on trial.
+const predecessorWindow = 30 * time.Minute
+
+// hasPredecessor tells of an enactment of a deleted policy, beside which there is another
+// one of that name: where no handler removes it, its change is over after the longest
+// window that there is.
+func (f *Facts) hasPredecessor() bool {
+	found := false
+	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, _, policy string) {
+		p := f.policy(policy)
+		found = found || p != nil && !ownedBy(e, p)
+	})
+	return found && f.Elapsed()-f.planned < nodeGrace+predecessorWindow+grantLag
+}
+
 // since is when the first of both began that lasts.
 func (n notReady) since(node string) (time.Duration, bool) {
 	first, is := n[node]

@@ -81,6 +81,7 @@ func saysNothing(w Wrote) bool {
 func (q *quiet) begin(f *Facts) {
 	q.revisions, q.told, q.waits = map[string]uint64{}, map[string]uint64{}, map[string]bool{}
 	q.restless = f.readied > 0 && f.Elapsed()-f.readied < grantLag // It is told in this moment.
+	q.restless = q.restless || f.hasPredecessor()
 	for _, node := range f.Nodes() {
 		q.restless = q.restless || f.willBeDead(node) || f.hasYetToReport(node)
 		if f.IsTaken(node) {
