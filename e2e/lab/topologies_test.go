@@ -190,7 +190,7 @@ func hasLease(t *testing.T, n *Node, nic NICSpec, family string, asks bool) {
 // and the gateway's names are about it.
 func TestTheWayIsWhereTheAddressIs(t *testing.T) {
 	for file, want := range map[string]string{
-		"three-nodes": "eth0", "bridge-as-default": "br0", "vlan-over-bond": "bond0.100", "bond-lacp": "bond0", "dual-stack": "eth0",
+		"three-nodes": "eth0", "bridge-as-default": "br0", "vlan-over-bond": "bond0.100", "bond-lacp": "bond0", "dual-stack": "eth0", "ipv6-only": "eth0",
 	} {
 		topology, err := LoadTopology("topologies/" + file + ".yaml")
 		if err != nil {

@@ -7,12 +7,14 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/client-go/tools/clientcmd"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 )
 
@@ -76,3 +78,50 @@ func (f *fleet) byName(ctx context.Context, n *lab.Node) (end func()) {
 		Expect(n.Handler(context.WithoutCancel(ctx), "restart")).To(Succeed())
 	}
 }
+
+// onlyIPv6 is the bridge over the link that carries the API server, with this address.
+func onlyIPv6(address string) string {
+	return fmt.Sprintf(`
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: bridge}
+spec:
+  probeTimeoutSeconds: %d
+  desiredState:
+    interfaces:
+    - name: br0
+      type: linux-bridge
+      state: up
+      bridge: {options: {stp: {enabled: false}}, port: [{name: eth0}]}
+      ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: "%s", prefix-length: 64}]}
+    routes:
+      config: [{destination: "::/0", next-hop-address: "2001:db8::1", next-hop-interface: br0}]
+`, window, address)
+}
+
+var _ = Describe("A node that has no IPv4", func() {
+	It("is configured, taken back when the API server is lost, and reached after a boot", func(ctx SpecContext) {
+		topology, err := os.ReadFile("../lab/topologies/ipv6-only.yaml")
+		Expect(err).NotTo(HaveOccurred())
+		f := take(ctx, string(topology))
+		n := f.node()
+		f.create(ctx, onlyIPv6("2001:db8::11"))
+		done := f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+		Expect(done.Status.GuardedBy).To(ConsistOf("api-server", "default-gateway", "dns", "node-ready"))
+
+		bridged := profiles(n) // The bridge's link-local address is the kernel's, and another one each time (ADR 0036).
+		f.edit(ctx, onlyIPv6("2001:db8:9::11"))
+		Expect(f.awaitFailing(ctx, n.Name, "bridge")).To(SatisfyAll(
+			ContainSubstring("api-server: [2001:db8::1]:6443 did not answer"), ContainSubstring("default-gateway: 2001:db8::1 did not answer")))
+		lost, err := f.enactment(ctx, n.Name, "bridge")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(lost.Status.Rollback.Result).To(BeEquivalentTo(v1.TransactionRolledBack))
+		Expect(profiles(n)).To(Equal(bridged))
+
+		Expect(n.Power(ctx, "off")).To(Succeed())
+		Expect(n.Power(ctx, "on")).To(Succeed())
+		Expect(profiles(n)).To(Equal(bridged))
+		f.edit(ctx, onlyIPv6("2001:db8::11"))
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+	}, SpecTimeout(specTimeout))
+})
