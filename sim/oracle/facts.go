@@ -54,6 +54,8 @@ type Node struct {
 	// Trial is the change that is being tried, from its apply until the journal
 	// is closed; nil for none. The way back by the journal's revert is none.
 	Trial *Trial
+	// corrected is the last correction of drift that was tried.
+	corrected *Trial
 	// asked is the apply that was asked for and has no checkpoint yet.
 	asked *Trial
 	// setAside is when its NodeNetworkState began to say that it is not managed.
@@ -167,7 +169,11 @@ func (f *Facts) before(e Event) {
 // after forgets what is over.
 func (f *Facts) after(e Event) {
 	if _, closed := e.What.(JournalClosed); closed {
-		f.Node(e.Node).Trial = nil
+		n := f.Node(e.Node)
+		if t := n.Trial; t != nil && t.Entry != nil && len(t.Entry.Correction) > 0 {
+			n.corrected = t
+		}
+		n.Trial = nil
 	}
 }
 

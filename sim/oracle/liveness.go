@@ -101,7 +101,8 @@ func (f *Facts) pendingBut(some func(node string) bool) []string {
 // gave a NIC that has drifted to a bridge or bond which the desired state does not
 // name, so NetworkManager leaves it alone, and so does the handler (docs/drift.md); or
 // somebody lowered the MTU of a VLAN's base interface, of which the desired state says
-// none, so that no kernel gives the VLAN a higher one; or another node has the address.
+// none, so that no kernel gives the VLAN a higher one; or another node has the address; or
+// the name servers are dead, and were committed when none answered.
 func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 	wanted, err := state.Parse(nns.Spec.DesiredState.Raw)
 	if err != nil {
@@ -109,7 +110,7 @@ func (f *Facts) isHeld(node string, nns *v1.NodeNetworkState) bool {
 	}
 	held := false
 	for _, d := range nns.Status.Drift {
-		if f.isElsewhere(node, d) {
+		if f.isElsewhere(node, d) || f.answersNobody(node, d) {
 			held = true
 			continue
 		}
@@ -152,6 +153,15 @@ func (f *Facts) isElsewhere(node string, d v1.Drift) bool {
 			return slices.Contains(slices.Concat(i.Addresses(state.IPv4), i.Addresses(state.IPv6)), d.Expected)
 		})
 	})
+}
+
+// answersNobody tells of name servers whose last correction lost the probe that asks them, which
+// the node's own name servers had answered. The next one comes later and later.
+func (f *Facts) answersNobody(node string, d v1.Drift) bool {
+	t := f.Node(node).corrected
+	return state.ParsePath(d.Path).Section == "dns-resolver" && d.Action == "Damped" &&
+		t != nil && t.Ended == RolledBack && slices.Contains(t.Entry.Correction, "dns-resolver") &&
+		slices.Contains(t.Entry.Transaction.Guards, probe.DNS) && !t.Passed[probe.DNS]
 }
 
 // linkOf is the interface that has drifted, or that of a route that has.

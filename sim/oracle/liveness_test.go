@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
 func TestQuiet(t *testing.T) {
@@ -157,10 +158,26 @@ func TestLiveness(t *testing.T) {
 		p := s.policy(1)
 		p.Status.ObservedGeneration, p.Status.Counts.NotManaged = 1, counted
 	}
+	// misled is a node whose name servers have drifted, once a correction was tried.
+	misled := func(s *stage, action string, passed ...string) {
+		told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1})
+		nns := s.nns("n1", true, `{"dns-resolver":{"config":{"server":["192.0.2.253"]}}}`, 2)
+		nns.Status.Drift = []v1.Drift{{Path: "dns-resolver.config.server", Expected: "192.0.2.253", Action: action}}
+		s.store(nns)
+		correction := change(gateway, probe.DNS)
+		correction.Correction = []string{"dns-resolver"}
+		s.try("n1", correction)
+		s.prove("n1", passed...)
+		s.end("n1", RolledBack)
+		s.close("n1", v1.TransactionRolledBack)
+	}
 	judge(t, func() Oracle { return liveness{} }, one, map[string]history{
-		"all is told":         {play: func(s *stage) { told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1}) }},
-		"a failure is told":   {play: func(s *stage) { told(s, v1.EnactmentFailing, v1.PolicyCounts{Matched: 1, Failing: 1}) }},
-		"a node says nothing": {want: "node n1 is not done", play: func(s *stage) { told(s, "", v1.PolicyCounts{Matched: 1}) }},
+		"name servers drifted, and answer nobody":                {play: func(s *stage) { misled(s, "Damped", gateway) }},
+		"name servers drifted, answer nobody, and are corrected": {want: "drift of dns-resolver", play: func(s *stage) { misled(s, "Correcting", gateway) }},
+		"name servers drifted, and answer":                       {want: "drift of dns-resolver", play: func(s *stage) { misled(s, "Damped", gateway, probe.DNS) }},
+		"all is told":                                            {play: func(s *stage) { told(s, v1.EnactmentAvailable, v1.PolicyCounts{Matched: 1, Available: 1}) }},
+		"a failure is told":                                      {play: func(s *stage) { told(s, v1.EnactmentFailing, v1.PolicyCounts{Matched: 1, Failing: 1}) }},
+		"a node says nothing":                                    {want: "node n1 is not done", play: func(s *stage) { told(s, "", v1.PolicyCounts{Matched: 1}) }},
 		"a node has no enactment": {want: "no enactment", play: func(s *stage) {
 			s.policy(1)
 			s.store(s.nns("n1", true, wanted, 2))
