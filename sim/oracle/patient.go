@@ -24,13 +24,13 @@ const nodeGrace = 10 * time.Minute
 // policy counts it as not managed and no longer waits for it (design §2, rule 11:
 // silence is a condition).
 type patient struct {
-	// reported is when a node's first NodeNetworkState came, and aside when its enactment
-	// last said that nobody manages it.
-	reported, aside map[string]time.Duration
+	// reported is when a node's first NodeNetworkState came, aside when its enactment last
+	// said that nobody manages it, and removed when its Node went.
+	reported, aside, removed map[string]time.Duration
 }
 
 func newPatient() *patient {
-	return &patient{reported: map[string]time.Duration{}, aside: map[string]time.Duration{}}
+	return &patient{map[string]time.Duration{}, map[string]time.Duration{}, map[string]time.Duration{}}
 }
 
 func (*patient) Name() string { return "patient" }
@@ -39,6 +39,9 @@ func (p *patient) Observe(f *Facts, e Event) error {
 	w, is := e.What.(Wrote)
 	if !is {
 		return nil
+	}
+	if node, was := w.Before.(*corev1.Node); was && w.After == nil {
+		p.removed[node.Name] = f.Elapsed()
 	}
 	switch after := w.After.(type) {
 	case *v1.NodeNetworkState:
@@ -73,6 +76,11 @@ func (p *patient) counts(f *Facts, w Wrote, policy *v1.NodeNetworkConfigurationP
 			may++
 		}
 	})
+	for _, at := range p.removed {
+		if f.Elapsed()-at < grantLag { // The controllers hear of it in this moment.
+			may++
+		}
+	}
 	if told > may {
 		return fmt.Errorf("policy %s counts %d nodes as not managed; %d are, or have had %s to get a handler", policy.Name, told, may, nodeGrace)
 	}

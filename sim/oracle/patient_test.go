@@ -24,9 +24,21 @@ func TestPatient(t *testing.T) {
 		told.Status.Counts.NotManaged = 1
 		s.wrote("controllers-1", told, "status")
 	}
+	// goes is a node that is removed, and so long after that the policy counts it.
+	goes := func(s *stage, ago time.Duration) {
+		node := s.objects["Node/n1"]
+		delete(s.objects, "Node/n1")
+		s.set.Tell(Event{What: Wrote{apiserver.Write{Verb: "delete", Kind: "Node", Name: "n1", Before: node}}})
+		s.run(ago)
+		told := s.policy(1).DeepCopy()
+		told.Status.Counts.NotManaged = 1
+		s.wrote("controllers-1", told, "status")
+	}
 	judge(t, func() Oracle { return newPatient() }, one, map[string]history{
-		"its handler never came": {play: func(s *stage) { counts(s, nodeGrace) }},
-		"it has just joined":     {want: "policy p counts 1 nodes as not managed; 0 are", play: func(s *stage) { counts(s, time.Minute) }},
+		"it has just been removed":     {play: func(s *stage) { goes(s, time.Second) }},
+		"it was removed some time ago": {want: "policy p counts 1 nodes as not managed; 0 are", play: func(s *stage) { goes(s, 2*grantLag) }},
+		"its handler never came":       {play: func(s *stage) { counts(s, nodeGrace) }},
+		"it has just joined":           {want: "policy p counts 1 nodes as not managed; 0 are", play: func(s *stage) { counts(s, time.Minute) }},
 		"it has just joined, and the controllers' clock has jumped": {play: func(s *stage) {
 			s.set.Tell(Event{What: Fault{Kind: "clock-jump", On: true}})
 			counts(s, time.Minute)
