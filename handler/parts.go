@@ -19,7 +19,6 @@ import (
 	backend "github.com/nmstate/kubernetes-nmstate/handler/backend/nmstate"
 	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 	"github.com/nmstate/kubernetes-nmstate/handler/policy"
-	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 )
 
 // parts are what the daemon and a single pass are wired from, beside the node.
@@ -42,7 +41,6 @@ func clusterConfig(kubeconfig string) (*rest.Config, error) {
 		return nil, fmt.Errorf("%w: finding the API server: %w", errUsage, err)
 	}
 	config.UserAgent = "nmstate-handler/" + version
-	config.Dial = probe.Dial
 	return config, nil
 }
 

@@ -62,6 +62,10 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 	}
 	var configErr, helperErr error
 	n.config, configErr = clusterConfig(o.kubeconfig)
+	toServer := newConnections(probe.Dial, ctrl.Log.WithName("handler"))
+	if n.config != nil {
+		n.config.Dial = toServer.Dial
+	}
 	n.revertHelper, helperErr = findRevertHelper(o.revertHelper, executable)
 	n.mistakes = errors.Join(configErr, helperErr)
 	network, err := backend.New(backend.Options{Executable: executable, RevertHelper: n.revertHelper, Clock: n.clock, Commands: o.commands})
@@ -82,7 +86,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 			Clock: n.clock, DNSHost: o.dnsHost, KubeConfig: n.config, NodeName: o.node, Ready: n.isReady,
 		}),
 		Spawn:   func(task func()) { go task() },
-		Metrics: metrics, Heard: n.watcher.Heard,
+		Metrics: metrics, Heard: n.watcher.Heard, Ended: toServer.CloseDead,
 		Window: o.probeWindow, Version: version, NmstateVersion: nmstateVersion, HostVersion: networkManagerVersion,
 	})
 	return n, err

@@ -107,6 +107,9 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 		a.reads.shown = nil // What was read back is not there any more.
 	}
 	a.remember(ctx, outcome)
+	if a.Ended != nil {
+		a.Ended()
+	}
 	_ = a.storeOutcome(ctx) // The turn that follows at once tries again, and tells.
 	a.inbox.dirty.Store(true)
 	a.poke()
