@@ -62,7 +62,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 	}
 	var configErr, helperErr error
 	n.config, configErr = clusterConfig(o.kubeconfig)
-	toServer := newConnections(probe.Dial, ctrl.Log.WithName("handler"))
+	toServer := probe.NewConnections(ctrl.Log.WithName("handler"))
 	if n.config != nil {
 		n.config.Dial = toServer.Dial
 	}

@@ -10,7 +10,8 @@
 // outlived a change of the network would answer for a path that is gone.
 //
 // It never decides which probes guard a change, never changes the network and
-// keeps nothing between two attempts.
+// keeps nothing between two attempts. Dial and Connections are how the handler's own
+// client reaches the API server.
 //
 // A target that is a host name is looked up at the node's own name servers, and
 // passes when one of its addresses does; http means a status below 400, without

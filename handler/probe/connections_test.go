@@ -1,4 +1,4 @@
-package main
+package probe
 
 import (
 	"context"
@@ -60,8 +60,8 @@ func TestAConnectionEndsWithItsAddress(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			under := &ended{from: c.from}
-			all := newConnections(func(context.Context, string, string) (net.Conn, error) { return under, nil }, logr.Discard())
-			all.addresses = c.addresses
+			all := NewConnections(logr.Discard())
+			all.dial, all.addresses = func(context.Context, string, string) (net.Conn, error) { return under, nil }, c.addresses
 			if _, err := all.Dial(t.Context(), "tcp", "192.0.2.1:6443"); err != nil {
 				t.Fatal(err)
 			}
@@ -75,10 +75,11 @@ func TestAConnectionEndsWithItsAddress(t *testing.T) {
 
 func TestAConnectionThatWasClosedIsForgotten(t *testing.T) {
 	var made []*ended
-	all := newConnections(func(context.Context, string, string) (net.Conn, error) {
+	all := NewConnections(logr.Discard())
+	all.dial = func(context.Context, string, string) (net.Conn, error) {
 		made = append(made, &ended{from: "192.0.2.11:40000"})
 		return made[len(made)-1], nil
-	}, logr.Discard())
+	}
 	for range 2 {
 		one, err := all.Dial(t.Context(), "tcp", "192.0.2.1:6443")
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package probe
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// connections are those to the API server. One whose own address has left the node is
-// dead, and nobody tells: its requests would wait for twenty seconds until it is noticed
-// (noticeBrokenConnections), the report of the very change that took the address among them.
-type connections struct {
+// Connections are those to the API server. One whose own address has left the node is
+// dead, and nobody tells: its requests would wait until HTTP/2's own ping notices, for
+// twenty seconds, the report of the very change that took the address among them.
+type Connections struct {
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 	addresses func() ([]net.Addr, error)
 	log       logr.Logger
@@ -21,14 +21,15 @@ type connections struct {
 	open map[*connection]bool
 }
 
-func newConnections(dial func(context.Context, string, string) (net.Conn, error), log logr.Logger) *connections {
-	return &connections{dial: dial, addresses: net.InterfaceAddrs, log: log, open: map[*connection]bool{}}
+// NewConnections has none yet.
+func NewConnections(log logr.Logger) *Connections {
+	return &Connections{dial: Dial, addresses: net.InterfaceAddrs, log: log, open: map[*connection]bool{}}
 }
 
 // connection forgets itself when it is closed.
 type connection struct {
 	net.Conn
-	of *connections
+	of *Connections
 }
 
 func (c *connection) Close() error {
@@ -39,7 +40,7 @@ func (c *connection) Close() error {
 }
 
 // Dial is a dialer of rest.Config.
-func (c *connections) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (c *Connections) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	made, err := c.dial(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func (c *connections) Dial(ctx context.Context, network, address string) (net.Co
 
 // CloseDead closes those whose own address is none of the node's any more. Where the
 // addresses cannot be read, dead ones are noticed later.
-func (c *connections) CloseDead() {
+func (c *Connections) CloseDead() {
 	addresses, err := c.addresses()
 	if err != nil {
 		c.log.Error(err, "reading the node's addresses, to close connections that have lost theirs")
@@ -72,7 +73,7 @@ func (c *connections) CloseDead() {
 }
 
 // without are the connections from other addresses than these.
-func (c *connections) without(local map[netip.Addr]bool) []*connection {
+func (c *Connections) without(local map[netip.Addr]bool) []*connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var dead []*connection
