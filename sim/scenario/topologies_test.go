@@ -12,7 +12,13 @@ var withoutScenario = map[Shown]string{
 	{"life", "sr-iov"}:    "the simulator has no virtual functions (sim/README.md)",
 	{"cut-off", "sr-iov"}: "the simulator has no virtual functions (sim/README.md)",
 	{"power", "sr-iov"}:   "the simulator has no virtual functions (sim/README.md)",
+
+	{"life", "ipv6-only"}:    byIPv4,
+	{"cut-off", "ipv6-only"}: byIPv4,
+	{"power", "ipv6-only"}:   byIPv4,
 }
+
+const byIPv4 = "the simulator's nodes reach the API server by IPv4; the suite cuts such a node off, and cuts its power, on the lab (e2e/suite/families_test.go)"
 
 // TestEachTopologyHasItsScenarios: one in which a policy has its whole life, one in which
 // the node is cut off and takes the change back, and one in which power goes in
