@@ -30,6 +30,8 @@ func (p Policy) End() (End, string) {
 		return GoesOn, p.Message
 	case p.Status == string(v1.PolicyDegraded) && p.goesOn == "":
 		return Failed, join(p.Message, p.Detail)
+	case len(confirm) > 0 && p.Slots.Of > 0 && p.Slots.Taken == 0:
+		return GoesOn, join(p.Message, p.Detail) // The policy's own status is of a moment ago.
 	case len(confirm) > 0 && p.count(Changing) == 0:
 		return Waits, fmt.Sprintf("%s is applied on %s and waits for a person: kubectl nmstate confirm %s", p.Name, names(confirm), p.Name)
 	case p.goesOn == v1.ReasonPaused && p.count(Changing) == 0:

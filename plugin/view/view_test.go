@@ -79,6 +79,10 @@ func TestTree(t *testing.T) {
 			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 0/1 nodes finished", v1.ReasonConfigurationProgressing)
 			return Of(taken(policy, 2, "node1"), objectsOf(on("node1", v1.EnactmentProgressing, "Applying desired state: waiting for confirmation until 12:05:00Z: kubectl annotate")), now())
 		},
+		"a change that a person has to confirm, and of which the policy does not tell yet": func() Policy {
+			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 0/1 nodes finished, 1 pending", v1.ReasonConfigurationProgressing)
+			return Of(taken(policy, 2), objectsOf(on("node1", v1.EnactmentProgressing, "Applying desired state: waiting for confirmation until 12:05:00Z: kubectl annotate")), now())
+		},
 		"many nodes in one phase are folded": func() Policy {
 			policy := policyOf(v1.PolicyAvailable, "30/30 nodes successfully configured", "")
 			var all []v1.NodeNetworkConfigurationEnactment

@@ -109,10 +109,17 @@ func (o *outage) leave(f *Facts, w Wrote) {
 		return
 	}
 	for key := range o.lost {
-		if p := f.policy(key.policy); key.node == after.Name && names(before, key.policy) && !names(after, key.policy) && (p == nil || !f.selects(p, key.node)) {
+		if f.leaves(before, after, key) {
 			delete(o.lost, key)
 		}
 	}
+}
+
+// leaves tells whether the desired state gives up what was tried, since its policy does
+// not select the node.
+func (f *Facts) leaves(before, after *v1.NodeNetworkState, key tried) bool {
+	p := f.policy(key.policy)
+	return key.node == after.Name && names(before, key.policy) && !names(after, key.policy) && (p == nil || !f.selects(p, key.node))
 }
 
 // names tells whether the desired state has the policy's part.
@@ -184,7 +191,7 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 		b.began[e.Node] = opening{saved.Entry.Since, e.At}
 	}
 	if wrote, is := e.What.(Wrote); is {
-		b.forget(wrote)
+		b.forget(f, wrote)
 	}
 	what, is := e.What.(JournalClosed)
 	if !is || what.Record.Last == nil {
@@ -230,12 +237,14 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 	return nil
 }
 
-// forget the failures that an enactment counted which is gone: the policy left the
-// node, and is a new one there when it comes back. And those that the policy
+// forget the failures that an enactment counted which is gone, or whose policy the node
+// has given up as it does not select it: the policy is a new one there when it comes back. And those that the policy
 // handler may not have read: somebody wrote another desired state over what failed.
-func (b *backoff) forget(w Wrote) {
+func (b *backoff) forget(f *Facts, w Wrote) {
+	before, had := w.Before.(*v1.NodeNetworkState)
+	after, has := w.After.(*v1.NodeNetworkState)
 	for key := range b.failed {
-		if left(w, key) || writtenOver(w, key.node) {
+		if left(w, key) || writtenOver(w, key.node) || had && has && f.leaves(before, after, tried{node: key.node, policy: key.policy}) {
 			delete(b.failed, key)
 		}
 	}

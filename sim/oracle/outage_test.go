@@ -20,27 +20,15 @@ func TestOutage(t *testing.T) {
 		s.end("n1", RolledBack)
 		s.close("n1", v1.TransactionRolledBack)
 	}
-	// leave takes the policy's part out of the desired state.
-	leave := func(s *stage, selects bool) {
-		if !selects {
-			p := s.policy(1)
-			p.Spec.NodeSelector = map[string]string{"example.com/zone": "b"}
-			s.store(p)
-		}
-		with := s.nns("n1", true, wanted, 2)
-		with.Spec.Sources = []v1.DesiredSource{{Source: v1.Source{Policy: "p", Generation: 1, Hash: "h"}}}
-		s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{Before: with, After: s.nns("n1", true, before, 3), Spec: true}}})
-		s.store(s.policy(1))
-	}
 	judge(t, func() Oracle { return newOutage() }, one, map[string]history{
 		"once, then again after its policy had stopped selecting the node, and selects it anew": {play: func(s *stage) {
 			lose(s)
-			leave(s, false)
+			leaves(s, false)
 			s.try("n1", change(gateway))
 		}},
 		"once, then again after the node went back": {want: "is tried again", play: func(s *stage) {
 			lose(s)
-			leave(s, true)
+			leaves(s, true)
 			s.try("n1", change(gateway))
 		}},
 		"once": {play: lose},
@@ -85,6 +73,19 @@ func TestOutage(t *testing.T) {
 			s.try("n1", change(gateway))
 		}},
 	})
+}
+
+// leaves takes policy p's part out of a node's desired state.
+func leaves(s *stage, selects bool) {
+	if !selects {
+		p := s.policy(1)
+		p.Spec.NodeSelector = map[string]string{"example.com/zone": "b"}
+		s.store(p)
+	}
+	with := s.nns("n1", true, wanted, 2)
+	with.Spec.Sources = []v1.DesiredSource{{Source: v1.Source{Policy: "p", Generation: 1, Hash: "h"}}}
+	s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{Process: "handler/n1", Before: with, After: s.nns("n1", true, before, 3), Spec: true}}})
+	s.store(s.policy(1))
 }
 
 func TestBackoff(t *testing.T) {
@@ -135,6 +136,16 @@ func TestBackoff(t *testing.T) {
 		}},
 		"later and later": {play: func(s *stage) { fail(s, 8, func(n int) time.Duration { return time.Second << n }) }},
 		"again and again": {want: "was tried again after", play: func(s *stage) { fail(s, 8, func(int) time.Duration { return time.Second }) }},
+		"its policy stopped selecting the node, which gave it up, and selects it anew": {play: func(s *stage) {
+			fail(s, 7, func(n int) time.Duration { return time.Second << n })
+			leaves(s, false)
+			fail(s, 1, func(int) time.Duration { return 0 })
+		}},
+		"the node gave it up for another reason": {want: "was tried again after", play: func(s *stage) {
+			fail(s, 7, func(n int) time.Duration { return time.Second << (n % 6) })
+			leaves(s, true)
+			fail(s, 1, func(int) time.Duration { return 0 })
+		}},
 		"it has left the node, and comes back": {play: func(s *stage) {
 			fail(s, 7, func(n int) time.Duration { return time.Second << n })
 			s.set.Tell(Event{Node: "n1", What: Wrote{apiserver.Write{Before: s.enacted("n1", 1, v1.EnactmentFailing)}}})
