@@ -71,8 +71,9 @@ type Options struct {
 	// before NetworkChanged tells it; false where not everything is listened to. Nil: what
 	// was read is never taken for what is there now.
 	Heard func() (uint64, bool)
-	// Ended is called when a transaction has ended, before that is told: connections to the
-	// API server may have lost the address that they were made from. Nil: nobody is.
+	// Ended is called when a transaction has ended, before its outcome is reported:
+	// connections to the API server may have lost the address that they were made from.
+	// Nil: nothing is called.
 	Ended func()
 }
 

@@ -76,8 +76,7 @@ func (a *Agent) keepWarm(ctx context.Context) {
 // not pass counts if it answers no later than they do. So it is with each target
 // of a probe.
 // Side by side with them it reads the state that the change starts from, unless that is
-// known.
-// A pause comes before it where nothing has answered before.
+// known. Where nothing answered the last time it pauses first.
 func (a *Agent) measureBaseline(ctx context.Context, pause time.Duration) {
 	taskCtx, number := a.tasks.begin(context.WithoutCancel(ctx))
 	lately, attempt := a.warm.known(), guardAttempt

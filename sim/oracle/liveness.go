@@ -155,8 +155,8 @@ func (f *Facts) isElsewhere(node string, d v1.Drift) bool {
 	})
 }
 
-// answersNobody tells of name servers whose last correction lost the probe that asks them, which
-// the node's own name servers had answered. The next one comes later and later.
+// answersNobody tells of name servers whose last correction lost the probe that asks them,
+// which passed before it. Each correction waits longer than the one before.
 func (f *Facts) answersNobody(node string, d v1.Drift) bool {
 	t := f.Node(node).corrected
 	return state.ParsePath(d.Path).Section == "dns-resolver" && d.Action == "Damped" &&

@@ -238,8 +238,9 @@ func (b *backoff) Observe(f *Facts, e Event) error {
 }
 
 // forget the failures that an enactment counted which is gone, or whose policy the node
-// has given up as it does not select it: the policy is a new one there when it comes back. And those that the policy
-// handler may not have read: somebody wrote another desired state over what failed.
+// has given up as it does not select it: the policy is a new one there when it comes
+// back. And those that the policy handler may not have read: somebody wrote another
+// desired state over what failed.
 func (b *backoff) forget(f *Facts, w Wrote) {
 	before, had := w.Before.(*v1.NodeNetworkState)
 	after, has := w.After.(*v1.NodeNetworkState)
