@@ -46,6 +46,13 @@ func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.Sta
 	if err != nil {
 		return "", nil, err
 	}
+	devices, err := m.devices(ctx)
+	if err != nil {
+		return "", nil, fmt.Errorf("asking NetworkManager for its devices: %w", err)
+	}
+	if err := refuseUnmanaged(desired, devices); err != nil {
+		return "", nil, err
+	}
 	holding, err := hold(b.disk)
 	if err != nil {
 		return "", nil, err
@@ -93,6 +100,9 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, under underCheck
 	under.child.apply(under.forChild.ForTrial())
 
 	t := &trial{manager: m, clock: b.clock, rollbackAfter: rollbackAfter, armed: armed, failedFor: map[dbus.ObjectPath]uint32{}}
+	silence := &silence{}
+	silence.begin(ctx)
+	defer func() { silence.end() }()
 	for {
 		select {
 		case change, open := <-changes:
@@ -100,9 +110,15 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, under underCheck
 				changes = nil
 				continue
 			}
+			silence.begin(ctx)
 			t.notice(change)
 			if aboutCheckpoints(change) {
 				_, _ = t.look(ctx) // The next change, or the end, looks again.
+			}
+		case <-silence.over():
+			silence.begin(ctx)
+			if err := t.endInVain(ctx, under); err != nil {
+				return "", err
 			}
 		case <-under.holding.changes:
 			_ = under.holding.putBack() // The next change, or the end, tries again and tells.
@@ -136,7 +152,7 @@ func (b *Backend) completed(ctx context.Context, t *trial, under underCheckpoint
 	if ctx.Err() != nil {
 		return err // It was killed; the checkpoint stays armed.
 	}
-	err = t.explained(ctx, under.desired, err)
+	err = t.explained(ctx, under.desired, t.orLeftAlone(ctx, under.desired, err))
 	// Whoever called looks for the checkpoint, and takes back what this did not.
 	_ = t.manager.rollback(ctx, t.checkpoint)
 	return err
@@ -152,6 +168,8 @@ type trial struct {
 	checkpoint backend.Checkpoint
 	// failedFor has NetworkManager's reason for each device that failed.
 	failedFor map[dbus.ObjectPath]uint32
+	// waits tells an apply that waits for what NetworkManager leaves alone.
+	waits waiting
 }
 
 // look reads the checkpoints and takes the new one for ours: there was none

@@ -117,6 +117,31 @@ func TestFailureAfterTheCheckpointIsRolledBack(t *testing.T) {
 	})
 }
 
+// TestWhatNetworkManagerLeavesAlone: nmstate asks for the activation again and again, for
+// two minutes; the deadline is shorter. The node's configuration names peer*.
+func TestWhatNetworkManagerLeavesAlone(t *testing.T) {
+	for sentence, desired := range map[string]string{
+		"a NIC":             `{"interfaces": [{"name": "peer0", "type": "ethernet", "state": "up", "mtu": 1400}]}`,
+		"a port":            `{"interfaces": [{"name": "br1", "type": "linux-bridge", "state": "up", "bridge": {"port": [{"name": "peer0"}]}}]}`,
+		"what is made anew": `{"interfaces": [{"name": "peerbr", "type": "linux-bridge", "state": "up", "bridge": {"port": []}}]}`,
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			n := newNode(t)
+			before := n.Kernel(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, _, err := n.backend.Apply(ctx, parsed(t, desired), 5*time.Minute, nil)
+			if err == nil || !strings.Contains(err.Error(), "NetworkManager is configured to leave it alone on this node") {
+				t.Errorf("Apply: %v", err)
+			}
+			eventually(t, "nothing is left of it", func() bool {
+				pending, err := n.backend.Pending(t.Context())
+				return err == nil && len(pending) == 0 && n.Kernel(t) == before
+			})
+		})
+	}
+}
+
 // TestChildDiesWithTheHandler: a handler killed in mid-apply leaves nobody who
 // goes on changing the network. The handler is this binary once more.
 func TestChildDiesWithTheHandler(t *testing.T) {

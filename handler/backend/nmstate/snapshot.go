@@ -111,6 +111,8 @@ func (m *systemBus) snapshot(ctx context.Context) (profiles.Snapshot, error) {
 type known struct {
 	profiles.Device
 	kind uint32
+	// reason is why it is in its state (NMDeviceStateReason); 0 where that is not said.
+	reason uint32
 }
 
 // foreign tells a software interface that no profile made. A veth is none:
@@ -146,7 +148,7 @@ func (o objects) devices() map[string]known {
 		if name == "" || !property[bool](o, path, deviceName, "Real") {
 			continue
 		}
-		one := known{kind: property[uint32](o, path, deviceName, "DeviceType"), Device: profiles.Device{
+		one := known{kind: property[uint32](o, path, deviceName, "DeviceType"), reason: o.stateReason(path), Device: profiles.Device{
 			Name:     name,
 			Software: property[uint32](o, path, deviceName, "Capabilities")&capabilitySoftware != 0,
 			MTU:      int(property[uint32](o, path, deviceName, "Mtu")),
@@ -167,6 +169,16 @@ func (o objects) devices() map[string]known {
 		found[name] = one
 	}
 	return found
+}
+
+// stateReason is the second half of a device's state and reason.
+func (o objects) stateReason(path dbus.ObjectPath) uint32 {
+	both := property[[]any](o, path, deviceName, "StateReason")
+	if len(both) != 2 {
+		return 0
+	}
+	reason, _ := both[1].(uint32)
+	return reason
 }
 
 // uuid of a profile. No property tells it.

@@ -1,0 +1,135 @@
+package nmstate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
+
+const (
+	// reasonUserSettings is why NetworkManager has a device unmanaged whatever is
+	// activated on it (NMDeviceStateReason UNMANAGED_USER_SETTINGS). From 1.48 on it
+	// says so; older ones give no reason.
+	reasonUserSettings = 76
+	// silenceAfter is how long an apply may go without a signal of NetworkManager's
+	// before it is looked at what it waits for.
+	silenceAfter = 10 * time.Second
+)
+
+// refuseUnmanaged refuses a change of what NetworkManager is configured to leave alone.
+// It refuses each activation there, and nmstate goes on asking for two minutes.
+func refuseUnmanaged(desired state.State, devices map[string]known) error {
+	return leftAlone(changed(desired), devices, func(k known) bool { return k.unmanaged() && k.reason == reasonUserSettings })
+}
+
+// changed are the interfaces that nmstate activates a profile on: those that are to be
+// up, and their ports.
+func changed(desired state.State) []string {
+	var names []string
+	for _, one := range desired.Interfaces() {
+		if !one.WantedUp() {
+			continue
+		}
+		names = append(names, one.Ports()...)
+		if !strings.HasPrefix(one.Type, "ovs-") {
+			names = append(names, one.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// leftAlone is the error for those of the interfaces whose devices are; nil for none.
+func leftAlone(names []string, devices map[string]known, are func(known) bool) error {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		device, is := devices[name]
+		return !is || !are(device)
+	})
+	if len(names) == 0 {
+		return nil
+	}
+	it := "it"
+	if len(names) > 1 {
+		it = "them"
+	}
+	return fmt.Errorf("interfaces[%s]: NetworkManager is configured to leave %s alone on this node, and no profile changes that; "+
+		"take %s out of unmanaged-devices below /etc/NetworkManager and out of /etc/network/interfaces, whichever has %s",
+		strings.Join(names, ", "), it, it, it)
+}
+
+// orLeftAlone adds to what was found wrong that NetworkManager leaves a part of it alone.
+// Before 1.48 it does not say so of a port, and has the rest activated.
+func (t *trial) orLeftAlone(ctx context.Context, desired state.State, wrong error) error {
+	devices, err := t.manager.devices(ctx)
+	if err != nil {
+		return wrong
+	}
+	if told := leftAlone(changed(desired), devices, known.unmanaged); told != nil {
+		return fmt.Errorf("%w (%w)", told, wrong)
+	}
+	return wrong
+}
+
+// silence is the time since NetworkManager's last signal.
+type silence struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
+// begin begins it anew. It goes on when ctx ends: the child ends then, too.
+func (s *silence) begin(ctx context.Context) {
+	if s.end != nil {
+		s.end()
+	}
+	s.ctx, s.end = context.WithTimeout(context.WithoutCancel(ctx), silenceAfter)
+}
+
+func (s *silence) over() <-chan struct{} { return s.ctx.Done() }
+
+// waiting knows whether nmstate waits for what will not happen: that NetworkManager
+// activates what it leaves alone. What has no profile yet it may still come to, so that
+// the number of profiles tells.
+type waiting struct {
+	profiles int
+}
+
+// inVain is the error once nothing has happened since the last look.
+func (w *waiting) inVain(names []string, all objects) error {
+	before := w.profiles
+	w.profiles = 1
+	for path := range all {
+		if _, is := all[path][connectionName]; is {
+			w.profiles++
+		}
+	}
+	devices := all.devices()
+	if before != w.profiles || slices.ContainsFunc(names, func(name string) bool { return devices[name].activating() }) {
+		return nil
+	}
+	return leftAlone(names, devices, known.unmanaged)
+}
+
+func (k known) unmanaged() bool { return k.State == profiles.Unmanaged }
+
+func (k known) activating() bool { return k.State > profiles.Disconnected && k.State < profiles.Active }
+
+// endInVain ends an apply that waits in vain, and takes back what there is of it.
+func (t *trial) endInVain(ctx context.Context, under underCheckpoint) error {
+	all, err := t.manager.objects(ctx)
+	if err != nil || t.checkpoint == "" {
+		return nil // The next look asks again; before the checkpoint nmstate only reads.
+	}
+	if err = t.waits.inVain(changed(under.desired), all); err == nil {
+		return nil
+	}
+	under.child.dismiss()
+	<-under.child.ended
+	// Whoever called looks for the checkpoint, and takes back what this did not.
+	_ = t.manager.rollback(context.WithoutCancel(ctx), t.checkpoint)
+	return err
+}
