@@ -59,8 +59,8 @@ func DiffAfterBoot(before, after State) []Difference {
 // DiffAfterRollback is Diff without what no rollback can bring back, and nobody misses: a
 // link-local address of a MAC address that the interface had no more, where another one came;
 // and the MAC address that Open vSwitch draws for an internal port, which each activation of
-// its profile makes anew, with the link-local address that follows. One that a profile gives
-// comes back with it.
+// its profile makes anew, with the link-local address and the lease that follow. One that a
+// profile gives comes back with it.
 func DiffAfterRollback(before, after State) []Difference {
 	was, is := leaves(inOrder(before)), leaves(inOrder(after))
 	drawn := map[Path]bool{}
@@ -70,7 +70,7 @@ func DiffAfterRollback(before, after State) []Difference {
 	}
 	return slices.DeleteFunc(Diff(before, after), func(d Difference) bool {
 		if on := d.Path.Subject(); drawn[on] {
-			return d.Path == on.At("mac-address") || anotherCame(d.Path, was, is)
+			return d.Path == on.At("mac-address") || anotherCame(d.Path, was, is) || anotherLease(d.Path, before, after)
 		}
 		return ofAnotherMAC(d.Path, was, is)
 	})

@@ -216,6 +216,35 @@ func TestOpenVSwitchDrawsTheMACAddressOfAnInternalPortAtEachActivation(t *testin
 	}
 }
 
+// A DHCP server leases by the MAC address.
+func TestAnInternalPortOfOpenVSwitchHasAnotherLeaseWithAnotherMACAddress(t *testing.T) {
+	port := func(mac, ipv4 string) state.State {
+		return parse(t, `{"interfaces":[{"name":"ovs0","type":"ovs-interface","state":"up","mac-address":"`+mac+`","ipv4":`+ipv4+`}]}`)
+	}
+	leased := func(dhcp, addresses string) string {
+		return `{"enabled":true,"dhcp":` + dhcp + `,"address":[` + addresses + `]}`
+	}
+	const (
+		drawn, again = "9A:16:1C:86:B6:92", "66:18:C7:7D:91:09"
+		one, other   = `{"ip":"192.0.2.220","prefix-length":24}`, `{"ip":"192.0.2.221","prefix-length":24}`
+	)
+	for name, test := range map[string]struct {
+		after state.State
+		lost  bool
+	}{
+		"it is leased another address":                        {port(again, leased("true", other)), false},
+		"with the same MAC address it is leased the same one": {port(drawn, leased("true", other)), true},
+		"it has no lease any more":                            {port(again, leased("true", "")), true},
+		"it asks for none any more":                           {port(again, leased("false", other)), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := lines(state.DiffAfterRollback(port(drawn, leased("true", one)), test.after)); (len(got) > 0) != test.lost {
+				t.Errorf("DiffAfterRollback() = %q, want a difference: %v", got, test.lost)
+			}
+		})
+	}
+}
+
 // A MAC-VLAN, a bond with a port, and NICs, of which somebody has changed one.
 func TestABootDrawsTheMACAddressOfWhatIsMadeAnew(t *testing.T) {
 	node := func(mac, bond, nic string) state.State {

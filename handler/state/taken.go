@@ -57,6 +57,15 @@ func anotherCame(path Path, before, after map[Path]string) bool {
 	return false
 }
 
+// anotherLease tells of a leaf of an IPv4 address that a DHCP server leased to the MAC address
+// which the interface had, where it has leased another one to the MAC address that it has now.
+func anotherLease(path Path, before, after State) bool {
+	was, _ := before.Interface(path.Interface)
+	is, _ := after.Interface(path.Interface)
+	leased := was.Dynamic(IPv4) && is.Dynamic(IPv4) && len(is.Addresses(IPv4)) > 0
+	return leased && was.MACAddress() != is.MACAddress() && strings.HasPrefix(path.Leaf, "ipv4.address")
+}
+
 // ofAnotherMAC tells of a leaf of a link-local address that the kernel made of a MAC address
 // which the interface had no more before the change, and in whose place another one is. A
 // bridge has such an address: it is made before the first port gives the bridge its MAC

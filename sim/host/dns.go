@@ -17,10 +17,12 @@ func (h *Host) NameServers() []string {
 	return h.resolving(func(p *profile) []string { return p.dns }, func(l *Lease) []string { return l.Servers })
 }
 
-// SearchDomains of the host's resolver.
+// SearchDomains of the host's resolver. A global configuration that has name servers hides
+// those of profiles and leases, whether it has some itself or not.
 func (h *Host) SearchDomains() []string {
 	if h.settings.dns != nil {
-		if global := texts(h.settings.dns["search"]); len(global) > 0 {
+		global := texts(h.settings.dns["search"])
+		if len(global) > 0 || len(texts(h.settings.dns["server"])) > 0 {
 			return global
 		}
 	}

@@ -43,10 +43,19 @@ func (o *foreignThings) Observe(f *Facts, e Event) error {
 		if t == nil || t.Entry == nil || t.Ended == "" || t.Interrupted || !f.Has(e.Node) {
 			return nil
 		}
-		if last := what.Record.Last; len(t.Entry.Correction) == 0 && last != nil && last.Result == v1.TransactionRollbackIncomplete {
+		var result v1.TransactionResult
+		if last := what.Record.Last; len(t.Entry.Correction) == 0 && last != nil {
+			result = last.Result
+		}
+		if result == v1.TransactionRollbackIncomplete {
 			return nil
 		}
-		o.look(f, e.Node, t)
+		// A change that looks as it did before is committed though its checkpoint has gone back.
+		named := foreign.NamedBy(parsed(t.Entry.Change))
+		if t.Ended != Committed && result != v1.TransactionCommitted {
+			named = named.Back()
+		}
+		o.look(f, e.Node, t, named)
 	}
 	return nil
 }
@@ -65,11 +74,7 @@ func (f *Facts) unseen(t *Trial, node string) map[string]bool {
 }
 
 // look compares now, and what is lost once more later.
-func (o *foreignThings) look(f *Facts, node string, t *Trial) {
-	named := foreign.NamedBy(parsed(t.Entry.Change))
-	if t.Ended != Committed {
-		named = named.Back()
-	}
+func (o *foreignThings) look(f *Facts, node string, t *Trial, named foreign.Named) {
 	before, unseen := o.before[node], o.unseen[node]
 	lost := func() []foreign.Loss {
 		found := foreign.Lost(before, f.Kernel(node), named)

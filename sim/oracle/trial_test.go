@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -211,7 +212,27 @@ func TestTakenBack(t *testing.T) {
 			s.try("n1", change())
 			s.close("n1", v1.TransactionRolledBack)
 		}},
+		"an internal port of Open vSwitch has another lease with its other MAC address": {play: func(s *stage) {
+			leasedAgain(s, "02:00:00:00:00:02")
+		}},
+		"an internal port of Open vSwitch has another lease with the same MAC address": {want: "not as before", play: func(s *stage) {
+			leasedAgain(s, "02:00:00:00:00:01")
+		}},
 	})
+}
+
+// leasedAgain takes a change back, after which ovs0 has that MAC address and another lease.
+func leasedAgain(s *stage, mac string) {
+	leased := func(mac, address string) []byte {
+		return fmt.Appendf(nil, `{"interfaces":[{"name":"ovs0","type":"ovs-interface","state":"up","mac-address":%q,
+			"ipv4":{"enabled":true,"dhcp":true,"address":[{"ip":%q,"prefix-length":24}]}}]}`, mac, address)
+	}
+	entry := change()
+	entry.Before = leased("02:00:00:00:00:01", "192.0.2.220")
+	s.try("n1", entry)
+	s.end("n1", Lost)
+	s.hosts["n1"].network = string(leased(mac, "192.0.2.221"))
+	s.close("n1", v1.TransactionRolledBack)
 }
 
 func TestAvailableAtTheCommit(t *testing.T) {
@@ -360,6 +381,12 @@ func TestForeign(t *testing.T) {
 			s.end("n1", Committed)
 			s.close("n1", v1.TransactionCommitted)
 		}},
+		"its checkpoint has gone back, and it is committed since it looks as it did before": {play: func(s *stage) {
+			withoutIPv6(s, v1.TransactionCommitted)
+		}},
+		"its checkpoint has gone back, and so is it told": {want: "what it does not name is lost", play: func(s *stage) {
+			withoutIPv6(s, v1.TransactionRolledBack)
+		}},
 		"a hand was at work after the note, and the handler undoes it": {play: func(s *stage) {
 			s.tell("n1", Fault{Kind: "drift"})
 			s.run(noteLag / 10)
@@ -382,6 +409,19 @@ func TestForeign(t *testing.T) {
 			s.close("n1", v1.TransactionCommitted)
 		}},
 	})
+}
+
+// withoutIPv6 has a link that the change takes down lose its IPv6.
+func withoutIPv6(s *stage, result v1.TransactionResult) {
+	entry := change()
+	entry.Change = []byte(`{"interfaces":[{"name":"eth1","type":"ethernet","state":"down"}]}`)
+	link := foreign.Link{Index: 2, Name: "eth1", Up: true, Carrier: true, MTU: 1500}
+	s.hosts["n1"].kernel.Links = []foreign.Link{link}
+	s.try("n1", entry)
+	link.IPv6Off = true
+	s.hosts["n1"].kernel.Links = []foreign.Link{link}
+	s.end("n1", RolledBack)
+	s.close("n1", result)
 }
 
 // undone has a handler note something, maybe not what there is, and bring about

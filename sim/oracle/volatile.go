@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
@@ -52,7 +53,7 @@ func (volatile) Observe(f *Facts, e Event) error {
 	}
 	was, had := disk.Armed[what.Path]
 	now, there := disk.Now[what.Path]
-	if entry.Transaction.Phase == txn.RollingBack && had && there {
+	if (entry.Transaction.Phase == txn.RollingBack || disk.Ended) && had && there {
 		return nil // A checkpoint's rollback writes what it had in words of its own; then the file's bytes go back.
 	}
 	if had == there && sameMeaning(was, now) {
@@ -64,10 +65,13 @@ func (volatile) Observe(f *Facts, e Event) error {
 // mayApply tells whether nmstate may be at work in the phase that is written down. A
 // disk that has been full since it was written down keeps that older than it is: then
 // the way back goes on all the same, as that of a trial that a crash cut short, or whose
-// checkpoint has ended.
+// checkpoint has ended. Of a handler that died before it tried anything there is no trial.
 func (f *Facts) mayApply(node string, phase txn.Phase) bool {
-	t := f.Node(node).Trial
-	late := t != nil && (phase == txn.Settling || t.Interrupted || t.Ended != "") && !f.Calm(node, t.Written, Full)
+	since, goesBack := time.Duration(0), true
+	if t := f.Node(node).Trial; t != nil {
+		since, goesBack = t.Written, phase == txn.Settling || t.Interrupted || t.Ended != ""
+	}
+	late := goesBack && !f.Calm(node, since, Full)
 	return phase == txn.Applying || phase == txn.RollingBack || late
 }
 

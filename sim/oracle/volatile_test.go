@@ -56,6 +56,25 @@ func TestVolatile(t *testing.T) {
 			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
 			s.onDisk(profiles.DNSFile, "new")
 		}},
+		"global DNS is there for a moment of a way back after a crash before anything was tried, which a full disk could not write down": {play: func(s *stage) {
+			armed(s, txn.Settling, false)
+			s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+			s.onDisk(profiles.DNSFile, "new")
+		}},
+		"global DNS is there for a moment after a crash before anything was tried, and the disk takes everything": {want: "before it is proven", play: func(s *stage) {
+			armed(s, txn.Settling, false)
+			s.onDisk(profiles.DNSFile, "new")
+		}},
+		"NetworkManager takes back what it had by itself, when the checkpoint's time is over while it is probed": {play: func(s *stage) {
+			armed(s, txn.Probing, false)
+			s.hosts["n1"].disk.Ended = true
+			s.onDisk(eth1File, "[connection]\nio.nmstate.sim=b\n")
+		}},
+		"a profile that was not there is on disk when the checkpoint's time is over": {want: "before it is proven", play: func(s *stage) {
+			armed(s, txn.Probing, false)
+			s.hosts["n1"].disk.Ended = true
+			s.onDisk(br0File, "io.nmstate.sim=b\n")
+		}},
 		"global DNS is there for a moment while it is probed, and the disk is full": {want: "before it is proven", play: func(s *stage) {
 			s.try("n1", change())
 			armed(s, txn.Probing, false)
