@@ -115,7 +115,7 @@ func (b *Backend) applyUnder(ctx context.Context, m *systemBus, under underCheck
 			if aboutCheckpoints(change) {
 				_, _ = t.look(ctx) // The next change, or the end, looks again.
 			}
-		case <-silence.over():
+		case <-silence.over:
 			silence.begin(ctx)
 			if err := t.endInVain(ctx, under); err != nil {
 				return "", err

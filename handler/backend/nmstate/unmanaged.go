@@ -77,8 +77,9 @@ func (t *trial) orLeftAlone(ctx context.Context, desired state.State, wrong erro
 
 // silence is the time since NetworkManager's last signal.
 type silence struct {
-	ctx context.Context
-	end context.CancelFunc
+	// over is closed once it has lasted for silenceAfter.
+	over <-chan struct{}
+	end  context.CancelFunc
 }
 
 // begin begins it anew. It goes on when ctx ends: the child ends then, too.
@@ -86,10 +87,9 @@ func (s *silence) begin(ctx context.Context) {
 	if s.end != nil {
 		s.end()
 	}
-	s.ctx, s.end = context.WithTimeout(context.WithoutCancel(ctx), silenceAfter)
+	lasts, end := context.WithTimeout(context.WithoutCancel(ctx), silenceAfter)
+	s.over, s.end = lasts.Done(), end
 }
-
-func (s *silence) over() <-chan struct{} { return s.ctx.Done() }
 
 // waiting knows whether nmstate waits for what will not happen: that NetworkManager
 // activates what it leaves alone. What has no profile yet it may still come to, so that
