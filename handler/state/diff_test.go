@@ -227,18 +227,21 @@ func TestAnInternalPortOfOpenVSwitchHasAnotherLeaseWithAnotherMACAddress(t *test
 	const (
 		drawn, again = "9A:16:1C:86:B6:92", "66:18:C7:7D:91:09"
 		one, other   = `{"ip":"192.0.2.220","prefix-length":24}`, `{"ip":"192.0.2.221","prefix-length":24}`
+		static       = `{"ip":"192.0.2.9","prefix-length":24}`
 	)
+	had := port(drawn, leased("true", one))
 	for name, test := range map[string]struct {
-		after state.State
-		lost  bool
+		before, after state.State
+		lost          bool
 	}{
-		"it is leased another address":                        {port(again, leased("true", other)), false},
-		"with the same MAC address it is leased the same one": {port(drawn, leased("true", other)), true},
-		"it has no lease any more":                            {port(again, leased("true", "")), true},
-		"it asks for none any more":                           {port(again, leased("false", other)), true},
+		"it is leased another address":                        {had, port(again, leased("true", other)), false},
+		"with the same MAC address it is leased the same one": {had, port(drawn, leased("true", other)), true},
+		"it has no lease any more":                            {had, port(again, leased("true", "")), true},
+		"it asks for none any more":                           {had, port(again, leased("false", other)), true},
+		"a static address beside the lease is lost":           {port(drawn, leased("true", one+","+static)), port(again, leased("true", other)), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := lines(state.DiffAfterRollback(port(drawn, leased("true", one)), test.after)); (len(got) > 0) != test.lost {
+			if got := lines(state.DiffAfterRollback(test.before, test.after)); (len(got) > 0) != test.lost {
 				t.Errorf("DiffAfterRollback() = %q, want a difference: %v", got, test.lost)
 			}
 		})

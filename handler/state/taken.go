@@ -59,10 +59,11 @@ func anotherCame(path Path, before, after map[Path]string) bool {
 
 // anotherLease tells of a leaf of an IPv4 address that a DHCP server leased to the MAC address
 // which the interface had, where it has leased another one to the MAC address that it has now.
+// A static address that is lost beside it makes them fewer.
 func anotherLease(path Path, before, after State) bool {
 	was, _ := before.Interface(path.Interface)
 	is, _ := after.Interface(path.Interface)
-	leased := was.Dynamic(IPv4) && is.Dynamic(IPv4) && len(is.Addresses(IPv4)) > 0
+	leased := was.Dynamic(IPv4) && is.Dynamic(IPv4) && len(was.Addresses(IPv4)) == len(is.Addresses(IPv4))
 	return leased && was.MACAddress() != is.MACAddress() && strings.HasPrefix(path.Leaf, "ipv4.address")
 }
 

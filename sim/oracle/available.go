@@ -176,7 +176,7 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 		}
 		left := slices.DeleteFunc(state.Diff(before, f.Network(e.Node)), isCommittedAgain(f.Record(e.Node), before, f.Network(e.Node)))
 		left = slices.DeleteFunc(left, isOfNoCarrier(before))
-		left = slices.DeleteFunc(left, isOfAnotherMAC(before, f.Network(e.Node)))
+		left = slices.DeleteFunc(left, isOfAnotherMAC(f.Record(e.Node), before, f.Network(e.Node)))
 		if len(left) > 0 {
 			return fmt.Errorf("the change was taken back (%s), and the node is not as before: %s", result, few(left))
 		}
@@ -191,17 +191,23 @@ func (b takenBack) Observe(f *Facts, e Event) error {
 	return nil
 }
 
-// isOfAnotherMAC tells of an internal port of Open vSwitch, which gets another MAC address each
-// time that it is activated, and thereby another lease (hack/adr/0036).
-func isOfAnotherMAC(before, now state.State) func(state.Difference) bool {
+// isOfAnotherMAC tells of an internal port of Open vSwitch to which nobody has given a MAC
+// address: each activation gives it another one, and a server another lease by that (hack/adr/0036).
+func isOfAnotherMAC(record journal.Record, before, now state.State) func(state.Difference) bool {
+	var committed state.State
+	if record.Committed != nil {
+		committed = parsed(record.Committed.Desired)
+	}
 	return func(d state.Difference) bool {
 		was, _ := before.Interface(d.Path.Interface)
 		is, there := now.Interface(d.Path.Interface)
-		if !there || was.Type != "ovs-interface" || was.MACAddress() == is.MACAddress() {
+		given, _ := committed.Interface(d.Path.Interface)
+		if !there || was.Type != "ovs-interface" || was.MACAddress() == is.MACAddress() ||
+			given.MACAddress() != "" || given.Tree()["copy-mac-from"] != nil {
 			return false
 		}
-		leased := was.Dynamic(state.IPv4) && is.Dynamic(state.IPv4) && strings.HasPrefix(d.Path.Leaf, "ipv4.address")
-		return leased || d.Path.Leaf == "mac-address"
+		leased := was.Dynamic(state.IPv4) && is.Dynamic(state.IPv4) && len(was.Addresses(state.IPv4)) == len(is.Addresses(state.IPv4))
+		return d.Path.Leaf == "mac-address" || leased && strings.HasPrefix(d.Path.Leaf, "ipv4.address")
 	}
 }
 

@@ -61,6 +61,8 @@ type Node struct {
 	setAside time.Duration
 	// lastAsked is when the last apply was asked for, whatever for.
 	lastAsked time.Duration
+	// written is when its journal's entry was, the last time.
+	written time.Duration
 }
 
 // reading is what a process read last of an object.
@@ -249,9 +251,10 @@ func (n *Node) before(f *Facts, e Event) {
 			n.wants(e, what, after)
 		}
 	case JournalSaved:
+		n.written = e.At
 		if n.Trial != nil {
 			entry := what.Entry
-			n.Trial.Entry, n.Trial.Written = &entry, e.At
+			n.Trial.Entry = &entry
 			if n.Trial.Proven == 0 && entry.Transaction.Proven {
 				n.Trial.Proven = e.At
 			}

@@ -14,11 +14,10 @@ type Trial struct {
 	Process *world.Process
 	// Entry is the journal as it was when the apply was asked for.
 	Entry *journal.Entry
-	// Asked, Made, Applied and Proven are when; zero for not yet. Written is when the
-	// journal was, the last time.
-	Asked, Made, Applied, Proven, Written time.Duration
-	Life                                  time.Duration
-	Checkpoint                            string
+	// Asked, Made, Applied and Proven are when; zero for not yet.
+	Asked, Made, Applied, Proven time.Duration
+	Life                         time.Duration
+	Checkpoint                   string
 	// Before is the node's network before it, Reached what it reached then.
 	Before  state.State
 	Reached map[string]bool

@@ -218,6 +218,10 @@ func TestTakenBack(t *testing.T) {
 		"an internal port of Open vSwitch has another lease with the same MAC address": {want: "not as before", play: func(s *stage) {
 			leasedAgain(s, "02:00:00:00:00:01")
 		}},
+		"an internal port of Open vSwitch has lost the MAC address that a policy gave it": {want: "not as before", play: func(s *stage) {
+			s.hosts["n1"].record.Committed = &journal.Committed{Desired: []byte(`{"interfaces":[{"name":"ovs0","type":"ovs-interface","mac-address":"02:00:00:00:00:01"}]}`)}
+			leasedAgain(s, "02:00:00:00:00:02")
+		}},
 	})
 }
 

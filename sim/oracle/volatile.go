@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
@@ -53,8 +52,12 @@ func (volatile) Observe(f *Facts, e Event) error {
 	}
 	was, had := disk.Armed[what.Path]
 	now, there := disk.Now[what.Path]
-	if (entry.Transaction.Phase == txn.RollingBack || disk.Ended) && had && there {
-		return nil // A checkpoint's rollback writes what it had in words of its own; then the file's bytes go back.
+	// A checkpoint's rollback writes what it had in words of its own; then the file's bytes go
+	// back. One whose time is over does so by itself, before it is told that it has ended.
+	t := f.Node(e.Node).Trial
+	ending := t != nil && t.Checkpoint != "" && t.Ended == "" && disk.Ended
+	if (entry.Transaction.Phase == txn.RollingBack || ending) && had && there {
+		return nil
 	}
 	if had == there && sameMeaning(was, now) {
 		return nil
@@ -67,11 +70,11 @@ func (volatile) Observe(f *Facts, e Event) error {
 // the way back goes on all the same, as that of a trial that a crash cut short, or whose
 // checkpoint has ended. Of a handler that died before it tried anything there is no trial.
 func (f *Facts) mayApply(node string, phase txn.Phase) bool {
-	since, goesBack := time.Duration(0), true
-	if t := f.Node(node).Trial; t != nil {
-		since, goesBack = t.Written, phase == txn.Settling || t.Interrupted || t.Ended != ""
+	n, goesBack := f.Node(node), true
+	if t := n.Trial; t != nil {
+		goesBack = phase == txn.Settling || t.Interrupted || t.Ended != ""
 	}
-	late := goesBack && !f.Calm(node, since, Full)
+	late := goesBack && !f.Calm(node, n.written, Full)
 	return phase == txn.Applying || phase == txn.RollingBack || late
 }
 

@@ -26,6 +26,12 @@ func TestVolatile(t *testing.T) {
 		s.hosts["n1"].entry = entry
 		s.hosts["n1"].disk.Armed = profiles.Files{eth1File: file("io.nmstate.sim=a\n")}
 	}
+	// expiring: NetworkManager has given the checkpoint up and not told so yet.
+	expiring := func(s *stage, phase txn.Phase) {
+		s.try("n1", change())
+		armed(s, phase, false)
+		s.hosts["n1"].disk.Ended = true
+	}
 	judge(t, func() Oracle { return volatile{} }, one, map[string]history{
 		"a profile is written while it is probed": {want: "before it is proven", play: func(s *stage) {
 			armed(s, txn.Probing, false)
@@ -65,14 +71,31 @@ func TestVolatile(t *testing.T) {
 			armed(s, txn.Settling, false)
 			s.onDisk(profiles.DNSFile, "new")
 		}},
+		"global DNS is there for a moment after a crash before anything was tried, once the disk took what is written down": {
+			want: "before it is proven", play: func(s *stage) {
+				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", End: true}})
+				s.run(time.Second)
+				armed(s, txn.Settling, false)
+				s.tell("n1", JournalSaved{*s.hosts["n1"].entry})
+				s.onDisk(profiles.DNSFile, "new")
+			}},
 		"NetworkManager takes back what it had by itself, when the checkpoint's time is over while it is probed": {play: func(s *stage) {
-			armed(s, txn.Probing, false)
-			s.hosts["n1"].disk.Ended = true
+			expiring(s, txn.Probing)
 			s.onDisk(eth1File, "[connection]\nio.nmstate.sim=b\n")
 		}},
-		"a profile that was not there is on disk when the checkpoint's time is over": {want: "before it is proven", play: func(s *stage) {
-			armed(s, txn.Probing, false)
+		"the trial is written once the checkpoint has ended": {want: "before it is proven", play: func(s *stage) {
+			expiring(s, txn.Probing)
+			s.end("n1", Expired)
+			s.onDisk(eth1File, "io.nmstate.sim=b\n")
+		}},
+		"the trial is written before there is a checkpoint": {want: "before it is proven", play: func(s *stage) {
+			armed(s, txn.Applying, false)
 			s.hosts["n1"].disk.Ended = true
+			s.onDisk(eth1File, "io.nmstate.sim=b\n")
+		}},
+		"a profile that was not there is on disk when the checkpoint's time is over": {want: "before it is proven", play: func(s *stage) {
+			expiring(s, txn.Probing)
 			s.onDisk(br0File, "io.nmstate.sim=b\n")
 		}},
 		"global DNS is there for a moment while it is probed, and the disk is full": {want: "before it is proven", play: func(s *stage) {

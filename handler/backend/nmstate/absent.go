@@ -15,7 +15,7 @@ import (
 // leaves them, and then fails for their sake. The child does not hear of them, and
 // they are deleted under its checkpoint when it is done, which can bring them back.
 // The others' absence is spelled out.
-func (b *Backend) absences(ctx context.Context, m *systemBus, desired state.State) (forChild state.State, foreign []string, err error) {
+func (b *Backend) absences(ctx context.Context, devices map[string]known, desired state.State) (forChild state.State, foreign []string, err error) {
 	absent := func(one state.Interface) bool { return one.IsAbsent() }
 	if !slices.ContainsFunc(desired.Interfaces(), absent) {
 		return desired, nil, nil
@@ -25,13 +25,9 @@ func (b *Backend) absences(ctx context.Context, m *systemBus, desired state.Stat
 		return state.State{}, nil, err
 	}
 	desired = state.SpellOutAbsence(desired, current)
-	known, err := m.devices(ctx)
-	if err != nil {
-		return state.State{}, nil, fmt.Errorf("finding what is to be absent: %w", err)
-	}
 	var kept []any
 	for _, one := range desired.Interfaces() {
-		if absent(one) && known[one.Name].foreign() {
+		if absent(one) && devices[one.Name].foreign() {
 			foreign = append(foreign, one.Name)
 		} else {
 			kept = append(kept, one.Tree())

@@ -42,15 +42,15 @@ func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.Sta
 	if err := b.refuseOpenVSwitch(ctx, desired); err != nil {
 		return "", nil, err
 	}
-	forChild, foreign, err := b.absences(ctx, m, desired)
-	if err != nil {
-		return "", nil, err
-	}
 	devices, err := m.devices(ctx)
 	if err != nil {
 		return "", nil, fmt.Errorf("asking NetworkManager for its devices: %w", err)
 	}
-	if err := refuseUnmanaged(desired, devices); err != nil {
+	if err := refuseLeftAlone(desired, devices); err != nil {
+		return "", nil, err
+	}
+	forChild, foreign, err := b.absences(ctx, devices, desired)
+	if err != nil {
 		return "", nil, err
 	}
 	holding, err := hold(b.disk)

@@ -21,15 +21,15 @@ const (
 	silenceAfter = 10 * time.Second
 )
 
-// refuseUnmanaged refuses a change of what NetworkManager is configured to leave alone.
-// It refuses each activation there, and nmstate goes on asking for two minutes.
-func refuseUnmanaged(desired state.State, devices map[string]known) error {
-	return leftAlone(changed(desired), devices, func(k known) bool { return k.unmanaged() && k.reason == reasonUserSettings })
+// refuseLeftAlone refuses a change of what NetworkManager is configured to leave alone.
+// NetworkManager refuses each activation there, and nmstate goes on asking for two minutes.
+func refuseLeftAlone(desired state.State, devices map[string]known) error {
+	return leftAlone(toActivate(desired), devices, func(k known) bool { return k.unmanaged() && k.reason == reasonUserSettings })
 }
 
-// changed are the interfaces that nmstate activates a profile on: those that are to be
-// up, and their ports.
-func changed(desired state.State) []string {
+// toActivate are the interfaces that nmstate activates a profile on: those that are to
+// be up, and their ports.
+func toActivate(desired state.State) []string {
 	var names []string
 	for _, one := range desired.Interfaces() {
 		if !one.WantedUp() {
@@ -44,11 +44,12 @@ func changed(desired state.State) []string {
 	return slices.Compact(names)
 }
 
-// leftAlone is the error for those of the interfaces whose devices are; nil for none.
-func leftAlone(names []string, devices map[string]known, are func(known) bool) error {
+// leftAlone names the interfaces whose devices NetworkManager leaves alone, and says what
+// to do. It is nil where there is none.
+func leftAlone(names []string, devices map[string]known, leaves func(known) bool) error {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		device, is := devices[name]
-		return !is || !are(device)
+		return !is || !leaves(device)
 	})
 	if len(names) == 0 {
 		return nil
@@ -69,7 +70,7 @@ func (t *trial) orLeftAlone(ctx context.Context, desired state.State, wrong erro
 	if err != nil {
 		return wrong
 	}
-	if told := leftAlone(changed(desired), devices, known.unmanaged); told != nil {
+	if told := leftAlone(toActivate(desired), devices, known.stillUnmanaged); told != nil {
 		return fmt.Errorf("%w (%w)", told, wrong)
 	}
 	return wrong
@@ -82,7 +83,7 @@ type silence struct {
 	end  context.CancelFunc
 }
 
-// begin begins it anew. It goes on when ctx ends: the child ends then, too.
+// begin begins it anew. It goes on after ctx has ended, until the child has, too.
 func (s *silence) begin(ctx context.Context) {
 	if s.end != nil {
 		s.end()
@@ -92,29 +93,37 @@ func (s *silence) begin(ctx context.Context) {
 }
 
 // waiting knows whether nmstate waits for what will not happen: that NetworkManager
-// activates what it leaves alone. What has no profile yet it may still come to, so that
-// the number of profiles tells.
+// activates what it leaves alone. While profiles are still being added, it may not have
+// asked for the activation yet.
 type waiting struct {
+	looked bool
+	// profiles is how many there were at the last look.
 	profiles int
 }
 
 // inVain is the error once nothing has happened since the last look.
 func (w *waiting) inVain(names []string, all objects) error {
-	before := w.profiles
-	w.profiles = 1
+	before := *w
+	*w = waiting{looked: true}
 	for path := range all {
 		if _, is := all[path][connectionName]; is {
 			w.profiles++
 		}
 	}
 	devices := all.devices()
-	if before != w.profiles || slices.ContainsFunc(names, func(name string) bool { return devices[name].activating() }) {
+	if *w != before || slices.ContainsFunc(names, func(name string) bool { return devices[name].activating() }) {
 		return nil
 	}
-	return leftAlone(names, devices, known.unmanaged)
+	return leftAlone(names, devices, known.stillUnmanaged)
 }
 
 func (k known) unmanaged() bool { return k.State == profiles.Unmanaged }
+
+// stillUnmanaged tells a device that is unmanaged although its activation was asked for,
+// unless NetworkManager says that something else than its configuration is why.
+func (k known) stillUnmanaged() bool {
+	return k.unmanaged() && (k.reason == reasonUserSettings || k.reason == 0)
+}
 
 func (k known) activating() bool { return k.State > profiles.Disconnected && k.State < profiles.Active }
 
@@ -124,10 +133,10 @@ func (t *trial) endInVain(ctx context.Context, under underCheckpoint) error {
 	if err != nil || t.checkpoint == "" {
 		return nil // The next look asks again; before the checkpoint nmstate only reads.
 	}
-	if err = t.waits.inVain(changed(under.desired), all); err == nil {
+	if err = t.waits.inVain(toActivate(under.desired), all); err == nil {
 		return nil
 	}
-	under.child.dismiss()
+	under.child.kill()
 	<-under.child.ended
 	// Whoever called looks for the checkpoint, and takes back what this did not.
 	_ = t.manager.rollback(context.WithoutCancel(ctx), t.checkpoint)

@@ -11,7 +11,7 @@ import (
 
 const bridgeOverEth1 = `{"interfaces":[{"name":"br1","type":"linux-bridge","bridge":{"port":[{"name":"eth1"}]}}]}`
 
-func TestRefuseUnmanaged(t *testing.T) {
+func TestRefuseLeftAlone(t *testing.T) {
 	const eth1Refused = "interfaces[eth1]: NetworkManager is configured to leave it alone on this node, and no profile changes that; " +
 		"take it out of unmanaged-devices below /etc/NetworkManager and out of /etc/network/interfaces, whichever has it"
 	strict := known{Device: profiles.Device{State: profiles.Unmanaged}, reason: reasonUserSettings}
@@ -29,9 +29,9 @@ func TestRefuseUnmanaged(t *testing.T) {
 		"it is managed again":                                           {bridgeOverEth1, known{Device: profiles.Device{State: profiles.Disconnected}, reason: reasonUserSettings}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			err := refuseUnmanaged(parsed(t, test.desired), map[string]known{"eth1": test.eth1})
+			err := refuseLeftAlone(parsed(t, test.desired), map[string]known{"eth1": test.eth1})
 			if got := fmt.Sprint(err); got != test.want && (err != nil || test.want != "") {
-				t.Errorf("refuseUnmanaged() = %v, want %q", err, test.want)
+				t.Errorf("refuseLeftAlone() = %v, want %q", err, test.want)
 			}
 		})
 	}
@@ -60,10 +60,12 @@ func TestWaitsInVain(t *testing.T) {
 		"one of them is being activated":                     {all(2, unmanaged), all(2, map[string]profiles.DeviceState{"eth1": profiles.Unmanaged, "br1": profiles.GettingIP}), false},
 		"all of them are managed":                            {all(2, nil), all(2, map[string]profiles.DeviceState{"eth1": profiles.Active, "br1": profiles.Active}), false},
 		"an interface that is none of the change's may wait": {all(2, nil), all(2, map[string]profiles.DeviceState{"eth1": profiles.Active, "veth1": profiles.Unmanaged}), false},
+		"NetworkManager says that somebody's hand is why":    {withReason(all(2, unmanaged), 75), withReason(all(2, unmanaged), 75), false},
+		"NetworkManager says that its configuration is why":  {withReason(all(2, unmanaged), reasonUserSettings), withReason(all(2, unmanaged), reasonUserSettings), true},
 		"no device is there":                                 {all(2, nil), all(2, nil), false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			names := changed(parsed(t, bridgeOverEth1))
+			names := toActivate(parsed(t, bridgeOverEth1))
 			var w waiting
 			if err := w.inVain(names, test.first); err != nil {
 				t.Errorf("the first look: %v", err)
@@ -73,4 +75,14 @@ func TestWaitsInVain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withReason has all devices tell the reason for their state.
+func withReason(all objects, reason uint32) objects {
+	for path := range all {
+		if device := all[path][deviceName]; device != nil {
+			device["StateReason"] = dbus.MakeVariant([]any{uint32(0), reason})
+		}
+	}
+	return all
 }
