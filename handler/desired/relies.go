@@ -174,10 +174,10 @@ func (in *Input) specRelies(d Decision) []Reliance {
 		}
 	}
 	// The policy itself, which was read, may want something else. Of one that leaves, the
-	// live one may be another of the same name, and what is in flight that one's.
+	// live one may be another of the same name, and what the node has is that one's.
 	if itself := len(d.GivesUp) == 1 && d.GivesUp[0] == spec.Policy && spec.Generation != 0; !itself {
 		enacted = append(enacted, d.GivesUp...)
-		if spec.Generation != 0 {
+		if spec.Policy != "" && !slices.Contains(enacted, spec.Policy) {
 			enacted = append(enacted, spec.Policy)
 		}
 	}

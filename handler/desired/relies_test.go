@@ -50,7 +50,11 @@ func TestWhatADecisionReliesOn(t *testing.T) {
 		},
 		"a spec to which another policy returns, on that one and its enactment, too": {
 			enactment: &enactment, decision: Decision{Spec: &Spec{Policy: "q", UID: "policy", Sources: []v1.DesiredSource{source("has"), source("p"), source("q")}}},
-			want: []Reliance{PolicyLeaves{Name: "q", UID: "policy"}, PolicyStays{Name: "p"}, EnactmentAt{"p", []string{"n1.p"}, "7"}},
+			want: []Reliance{PolicyLeaves{Name: "q", UID: "policy"}, PolicyStays{Name: "p"}, EnactmentAt{"p", []string{"n1.p"}, "7"}, EnactmentAt{"q", v1.EnactmentNames("n1", "node", "q"), ""}},
+		},
+		"a spec that a policy leaves, on its enactment: what the node has may be of another policy of that name": {
+			enactment: &enactment, decision: Decision{Spec: &Spec{Policy: "p", UID: "policy"}},
+			want: []Reliance{PolicyLeaves{Name: "p", UID: "policy"}, EnactmentAt{"p", []string{"n1.p"}, "7"}},
 		},
 		"an enactment goes, on that its policy has left": {
 			enactment: &enactment, decision: Decision{Delete: []string{"n1.p"}}, want: []Reliance{PolicyLeaves{Name: "p", UID: "old"}},

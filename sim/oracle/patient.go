@@ -40,8 +40,13 @@ func (p *patient) Observe(f *Facts, e Event) error {
 	if !is {
 		return nil
 	}
-	if node, was := w.Before.(*corev1.Node); was && w.After == nil {
-		p.removed[node.Name] = f.Elapsed()
+	switch before := w.Before.(type) {
+	case *corev1.Node:
+		if w.After == nil {
+			p.removed[before.Name] = f.Elapsed()
+		}
+	case *v1.NodeNetworkConfigurationEnactment:
+		p.says(f, before) // Until now, where it goes.
 	}
 	switch after := w.After.(type) {
 	case *v1.NodeNetworkState:
@@ -49,15 +54,19 @@ func (p *patient) Observe(f *Facts, e Event) error {
 			p.reported[w.Name] = f.Elapsed()
 		}
 	case *v1.NodeNetworkConfigurationEnactment:
-		before, had := w.Before.(*v1.NodeNetworkConfigurationEnactment)
-		if desired.SetAside(after) || had && desired.SetAside(before) {
-			node, _ := nodeAndPolicy(after)
-			p.aside[node] = f.Elapsed()
-		}
+		p.says(f, after)
 	case *v1.NodeNetworkConfigurationPolicy:
 		return p.counts(f, w, after)
 	}
 	return nil
+}
+
+// says notes an enactment that says that nobody manages its node.
+func (p *patient) says(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
+	if desired.SetAside(e) {
+		node, _ := nodeAndPolicy(e)
+		p.aside[node] = f.Elapsed()
+	}
 }
 
 // counts compares with the nodes that may be counted.
