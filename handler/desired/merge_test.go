@@ -132,6 +132,35 @@ func TestMerge(t *testing.T) {
 			merged:    `interfaces: [{name: eth1.100, type: vlan, state: up, vlan: {base-iface: eth1, id: 100}}]`,
 			conflicts: []string{`policy b conflicts with policy a at interfaces[eth1].state: "down" here, "up", as the base of eth1.100, there`},
 		},
+		"a port of one policy's bond is no port of another one's VRF": {
+			policies: []string{
+				`interfaces: [{name: bond0, type: bond, state: up, link-aggregation: {port: [eth1, eth2]}}]`,
+				`interfaces: [{name: vrf0, type: vrf, state: up, vrf: {port: [eth1], route-table-id: 100}}]`,
+			},
+			merged:    `interfaces: [{name: bond0, type: bond, state: up, link-aggregation: {port: [eth1, eth2]}}]`,
+			conflicts: []string{`policy b conflicts with policy a at interfaces[eth1].controller: "vrf0" here, "bond0" there`},
+		},
+		"what one policy gives to a bond another one neither gives to a bridge nor frees": {
+			policies: []string{
+				`interfaces: [{name: eth1, type: ethernet, state: up, controller: bond0}]`,
+				`interfaces: [{name: br1, type: linux-bridge, state: up, bridge: {port: [{name: eth1}]}}]`,
+				`interfaces: [{name: bond0, type: bond, state: up, link-aggregation: {port: [eth1]}}]`,
+				`interfaces: [{name: eth1, state: up, controller: ""}]`,
+			},
+			merged: `interfaces: [{name: eth1, type: ethernet, state: up, controller: bond0}, {name: bond0, type: bond, state: up, link-aggregation: {port: [eth1]}}]`,
+			conflicts: []string{
+				`policy b conflicts with policy a at interfaces[eth1].controller: "br1" here, "bond0" there`,
+				`policy d conflicts with policy a at interfaces[eth1].controller: "" here, "bond0" there`,
+			},
+		},
+		"a bridge that goes has no ports, and two policies may add ports to one": {
+			policies: []string{
+				`interfaces: [{name: br1, type: linux-bridge, state: absent, bridge: {port: [{name: eth1}]}}]`,
+				`interfaces: [{name: br2, type: linux-bridge, state: up, bridge: {port: [{name: eth1}]}}]`,
+				`interfaces: [{name: br2, type: linux-bridge, state: up, bridge: {port: [{name: eth2}]}}]`,
+			},
+			merged: `interfaces: [{name: br1, type: linux-bridge, state: absent, bridge: {port: [{name: eth1}]}}, {name: br2, type: linux-bridge, state: up, bridge: {port: [{name: eth1}, {name: eth2}]}}]`,
+		},
 		"two types for one name conflict": {
 			policies:  []string{`interfaces: [{name: x, type: bond}]`, `interfaces: [{name: x, type: dummy}]`},
 			merged:    `interfaces: [{name: x, type: bond}]`,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
@@ -94,7 +95,13 @@ func (f *Facts) lacks(e *v1.NodeNetworkConfigurationEnactment, node, name string
 func (f *Facts) isAvailable(e *v1.NodeNetworkConfigurationEnactment, node, name string) bool {
 	policy, nns := f.policy(name), f.state(node)
 	return policy != nil && nns != nil && !f.IsTaken(node) && f.Has(node) && isManaged(nns) && !f.Open(node) && f.Reaches(node, probe.APIServer) &&
-		conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && e.Status.PolicyGeneration == policy.Generation
+		conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && e.Status.PolicyGeneration == policy.Generation && !isOlders(e, policy)
+}
+
+// isOlders tells whether it is the older project's word, which stays as long as it is not
+// known how the policy comes out: what switches announce may never be heard (ADR 0032).
+func isOlders(e *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) bool {
+	return len(policy.Spec.Match) > 0 && desired.IsOlderOf(e, policy.CreationTimestamp.Time)
 }
 
 // isTold tells whether the node says that it drifted so.
@@ -116,13 +123,13 @@ func (kept) Observe(f *Facts, e Event) error {
 	if !is || what.How != Committed || t == nil || t.Checkpoint != what.ID || t.Entry == nil || !f.Calm(e.Node, t.Asked, Moves|Restarts) {
 		return nil
 	}
-	desired := parsed(t.Entry.Desired)
+	wanted := parsed(t.Entry.Desired)
 	lacked := map[string]bool{}
-	for _, d := range state.Missing(desired, t.Before) {
+	for _, d := range state.Missing(wanted, t.Before) {
 		lacked[d.Path.String()] = true
 	}
 	var lost []state.Difference
-	for _, d := range state.Missing(desired, f.Network(e.Node)) {
+	for _, d := range state.Missing(wanted, f.Network(e.Node)) {
 		if !lacked[d.Path.String()] && !lacked[d.Path.Subject().String()] {
 			lost = append(lost, d)
 		}

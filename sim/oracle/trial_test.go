@@ -267,7 +267,23 @@ func TestAvailableInTheStatus(t *testing.T) {
 		s.end("n1", Committed)
 		s.close("n1", v1.TransactionCommitted)
 	}
+	// olders has the older project say it, of a policy with these rules for interfaces.
+	olders := func(s *stage, match ...v1.InterfaceRule) {
+		committed(s)
+		policy := s.policy(1)
+		policy.Spec.Match = match
+		s.store(policy)
+		older := s.enacted("n1", 1, v1.EnactmentAvailable)
+		older.OwnerReferences, older.CreationTimestamp = nil, policy.CreationTimestamp
+		older.Status.Hash, older.Status.ObservedGeneration, older.Status.Committed = "", 0, nil
+		s.store(older)
+		s.hosts["n1"].network = before
+	}
 	judge(t, func() Oracle { return available{} }, one, map[string]history{
+		"at rest, the older project says so, and what the policy is made from is not heard": {play: func(s *stage) {
+			olders(s, v1.InterfaceRule{Name: "eth1"})
+		}},
+		"at rest, the older project says so, and the policy is made from nothing": {want: "is Available and the node lacks", play: func(s *stage) { olders(s) }},
 		"after the commit": {play: func(s *stage) {
 			committed(s)
 			s.wrote("handler/n1", s.enacted("n1", 1, v1.EnactmentAvailable), "status")
