@@ -51,6 +51,7 @@ var types = []string{
 	"std", "api/...", "k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/component-helpers/scheduling/corev1/...",
 	"sigs.k8s.io/yaml/...", "sigs.k8s.io/json/...",
 	"github.com/go-logr/logr", // Kubernetes' helpers want a logger; it gets logr.Discard().
+	"github.com/google/uuid",  // UUIDs from names; random ones are not for a decision.
 }
 
 // table is the import table of the design.

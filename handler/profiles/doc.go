@@ -11,6 +11,9 @@
 //	             │
 //	taken back ──┴─► the shadow goes, bytes go back, Reload, Activate
 //
+// What writes profiles at each boot, and profiles for all NICs, must not win over what was
+// proven: Tidy sees to that (boot.go).
+//
 // A trial is in /run and in NetworkManager's memory only, so a power cut
 // forgets it. What NetworkManager writes for the next boot in passing (the file
 // of global DNS) is held: its old bytes go back at once, the new ones wait for

@@ -109,14 +109,16 @@ func unsaved(now Snapshot, uuids []string) []profile {
 	return found
 }
 
-// Tidy deletes the profiles that the change makes void. It comes after the
-// checkpoint was given up: a rollback does not bring inactive profiles back.
+// Tidy deletes the profiles that the change makes void, and has the next boot prefer those
+// that it has made. It comes after the checkpoint was given up: a rollback does not bring
+// inactive profiles back.
 func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	void := voidOf(before, trial, now, change)
 	var actions []Action
 	for _, uuid := range slices.Sorted(maps.Keys(void)) {
 		actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: void[uuid].name()})
 	}
+	actions = append(actions, preferred(before, trial, now)...)
 	if len(actions) == 0 && len(change.Absent) == 0 && !lacksPort(before.current(), now.current()) {
 		return nil
 	}
@@ -137,7 +139,7 @@ func voidOf(before Snapshot, trial *Trial, now Snapshot, change Change) map[stri
 	replaced := func(p profile) bool {
 		for _, uuid := range touched {
 			if saved, there := current[uuid]; there && saved.device() == p.device() && saved.kind() == p.kind() {
-				return !slices.Contains(touched, p.uuid())
+				return !slices.Contains(touched, p.uuid()) && !p.isStandInOf(touched)
 			}
 		}
 		return false

@@ -256,6 +256,8 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 	switch {
 	case e.Status.PolicyGeneration != p.Generation:
 		return fmt.Sprintf("policy %s: the enactment of node %s is about generation %d, not %d", p.Name, node.Name, e.Status.PolicyGeneration, p.Generation), false
+	case isOlders(e, p):
+		return "", true
 	case is(v1.EnactmentAvailable):
 		count.available++
 	case is(v1.EnactmentFailing):

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
 
 const nmConfiguration = `[main]
@@ -52,6 +53,10 @@ type node struct {
 	log     bytes.Buffer
 	// nics are the node's network cards beside eth1.
 	nics []string
+	// files are the node's beside those of every node, and initrd's come again at each boot.
+	files, initrd map[string]string
+	// ready tells when the node is as its profiles say.
+	ready func(pictured) bool
 }
 
 // newNode makes the network, D-Bus and NetworkManager as on a fresh machine.
@@ -62,7 +67,17 @@ func newNode(t *testing.T) *node {
 
 // newNodeWith makes a node with more network cards and profiles, which are the
 // contents of files by their names.
-func newNodeWith(t *testing.T, nics []string, profiles map[string]string) *node {
+func newNodeWith(t *testing.T, nics []string, byName map[string]string) *node {
+	t.Helper()
+	n := &node{nics: nics, files: map[string]string{}}
+	for name, content := range byName {
+		n.files[profiles.DiskDir+"/"+name] = content
+	}
+	n.begin(t)
+	return n
+}
+
+func (n *node) begin(t *testing.T) {
 	t.Helper()
 	if cannotBeNode != "" {
 		if os.Getenv("NMSTATE_STRICT") == "1" {
@@ -70,12 +85,12 @@ func newNodeWith(t *testing.T, nics []string, profiles map[string]string) *node 
 		}
 		t.Skip(cannotBeNode)
 	}
-	n := &node{nics: nics}
 	n.freshNetwork(t)
 	freshFiles(t)
-	for name, content := range profiles {
-		written(t, "/etc/NetworkManager/system-connections/"+name, content)
+	for path, content := range n.files {
+		written(t, path, content)
 	}
+	n.bootFiles(t)
 	startBus(t)
 	t.Cleanup(func() {
 		n.stopNetworkManager(t)
@@ -89,7 +104,6 @@ func newNodeWith(t *testing.T, nics []string, profiles map[string]string) *node 
 		return strings.Contains(kernel, "192.0.2.1/24") && strings.Contains(kernel, "via 192.0.2.254")
 	})
 	n.backend = newBackend(t)
-	return n
 }
 
 func newBackend(t *testing.T) *Backend {
@@ -127,7 +141,7 @@ func (n *node) freshNetwork(t *testing.T) {
 	}
 	for i, nic := range append([]string{"eth1"}, n.nics...) {
 		peer := fmt.Sprintf("peer%d", i)
-		veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: nic, HardwareAddr: []byte{2, 0, 0, 0, 0, byte(i + 1)}}, PeerName: peer}
+		veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: nic, HardwareAddr: []byte{2, 0, 0, 0, 0, byte(i + 1)}}, PeerName: peer, PeerHardwareAddr: []byte{2, 0, 0, 0, 1, byte(i + 1)}}
 		if err := netlink.LinkAdd(veth); err != nil {
 			t.Fatalf("making the NIC %s: %v", nic, err)
 		}
@@ -292,8 +306,17 @@ func (n *node) Reboot(t *testing.T) {
 	t.Helper()
 	n.stopNetworkManager(t)
 	empty(t, "/run/NetworkManager")
+	n.bootFiles(t)
 	n.freshNetwork(t)
 	n.startNetworkManager(t)
+}
+
+// bootFiles writes what the initrd or netplan writes at each boot.
+func (n *node) bootFiles(t *testing.T) {
+	t.Helper()
+	for path, content := range n.initrd {
+		written(t, path, content)
+	}
 }
 
 func (n *node) ForeignCheckpoint(t *testing.T, rollbackAfter time.Duration) backend.Checkpoint {

@@ -141,6 +141,9 @@ func (n *node) settled(t *testing.T) pictured {
 	var now pictured
 	eventually(t, "every NIC has its profile", func() bool {
 		now = n.picture(t)
+		if n.ready != nil {
+			return n.ready(now)
+		}
 		active := map[string]string{}
 		for _, d := range now.Devices {
 			active[d.Name] = d.Profile
@@ -303,7 +306,7 @@ func (a *attempt) isAsInTheTrial(t *testing.T, change profiles.Change) {
 	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		now = a.picture(t)
-		if now.kernel == a.after.kernel && now.resolv == a.after.resolv && len(now.Unsaved) == 0 {
+		if now.kernel == a.after.kernel && now.resolv == a.after.resolv && len(now.Unsaved) == len(a.before.Unsaved) {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -311,8 +314,8 @@ func (a *attempt) isAsInTheTrial(t *testing.T, change profiles.Change) {
 	if diff := cmp.Diff([]string{a.after.kernel, a.after.resolv}, []string{now.kernel, now.resolv}); diff != "" {
 		t.Errorf("the kernel and resolv.conf, in the trial (-) and after a reboot (+):\n%s", diff)
 	}
-	if len(now.Unsaved) > 0 {
-		t.Errorf("in memory only: %v", now.Unsaved)
+	if diff := cmp.Diff(a.before.Unsaved, now.Unsaved); diff != "" {
+		t.Errorf("in memory only, before (-) and after a reboot (+):\n%s", diff)
 	}
 	if change.Hostname != "" && now.Hostname != change.Hostname {
 		t.Errorf("the next boot's hostname is %s, want %s", now.Hostname, change.Hostname)

@@ -1,0 +1,119 @@
+//go:build linux && cgo && nmstate
+
+package nmstate
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
+)
+
+// field is a node as distributions deliver it: what gives its NICs their network,
+// where no administrator wrote a profile.
+type field struct {
+	// files are there at the first boot, and initrd's at each.
+	files, initrd map[string]string
+	changes       map[string]change
+}
+
+const inRun, onDiskDir = profiles.RunDir + "/", profiles.DiskDir + "/"
+
+func fields() map[string]field {
+	const none = `"ipv6": {"enabled": false}`
+	address := func(name, address string) string {
+		return fmt.Sprintf(`{"name": %q, "type": "ethernet", "state": "up", "ipv4": {"enabled": true, "dhcp": false, "address": [{"ip": %q, "prefix-length": 24}]}, %s}`,
+			name, address, none)
+	}
+	interfaces := func(all ...string) string { return `{"interfaces": [` + strings.Join(all, ",") + `]}` }
+	nic := map[string]change{
+		"static": {desired: interfaces(address("eth2", "198.51.102.2"))},
+		"MTU":    {desired: interfaces(`{"name": "eth2", "type": "ethernet", "state": "up", "mtu": 1400}`)},
+		"bridge": {desired: interfaces(`{"name": "br0", "type": "linux-bridge", "state": "up",
+			"bridge": {"options": {"stp": {"enabled": false}}, "port": [{"name": "eth2"}]},
+			"ipv4": {"enabled": true, "dhcp": false, "address": [{"ip": "198.51.102.2", "prefix-length": 24}]}, ` + none + `}`)},
+	}
+	const everyNIC = `[connection]
+id=Wired Connection
+uuid=00000000-0000-4000-8000-000000000077
+type=ethernet
+autoconnect-priority=-100
+autoconnect-retries=1
+multi-connect=3
+[ipv4]
+method=auto
+dhcp-timeout=2147483647
+[ipv6]
+method=link-local
+[user]
+org.freedesktop.NetworkManager.origin=nm-initrd-generator
+`
+	return map[string]field{
+		// Fedora CoreOS, RHEL CoreOS.
+		"one profile for all, from the initrd": {initrd: map[string]string{inRun + "default_connection.nmconnection": everyNIC}, changes: nic},
+		"one profile for all, on disk":         {files: map[string]string{onDiskDir + "default_connection.nmconnection": everyNIC}, changes: nic},
+		"one profile for all, of the same priority": {files: map[string]string{
+			onDiskDir + "default_connection.nmconnection": strings.Replace(everyNIC, "autoconnect-priority=-100\n", "", 1),
+			onDiskDir + "eth1.nmconnection":               strings.Replace(nicProfile, "type=", "autoconnect-priority=5\ntype=", 1),
+		}, changes: nic},
+		// Where nobody says no-auto-default.
+		"NetworkManager's own": {files: map[string]string{"/etc/NetworkManager/conf.d/automatic.conf": "[main]\nno-auto-default=\n"}, changes: nic},
+		"by hardware address": {files: map[string]string{onDiskDir + "cloud.nmconnection": `[connection]
+id=cloud-init eth2
+uuid=00000000-0000-4000-8000-000000000022
+type=ethernet
+[user]
+org.freedesktop.NetworkManager.origin=cloud-init
+[ethernet]
+mac-address=02:00:00:00:00:02
+[ipv4]
+method=auto
+dhcp-timeout=2147483647
+[ipv6]
+method=link-local
+`}, changes: nic},
+		"from netplan": {initrd: map[string]string{inRun + "netplan-eth2.nmconnection": `[connection]
+id=netplan-eth2
+uuid=00000000-0000-4000-8000-000000000023
+type=ethernet
+interface-name=eth2
+[ethernet]
+wake-on-lan=0
+[ipv4]
+method=manual
+address1=198.51.102.9/24
+[ipv6]
+method=ignore
+`}, changes: nic},
+	}
+}
+
+// TestTrialInTheField makes a change permanent on each, and takes one back; with
+// NMSTATE_ALL_SCENARIOS=1, which takes seven minutes, every change in every way.
+func TestTrialInTheField(t *testing.T) {
+	few := []string{"static, made permanent", "bridge, NetworkManager killed"}
+	for where, f := range fields() {
+		for name, c := range f.changes {
+			for ending, end := range endings() {
+				if os.Getenv("NMSTATE_ALL_SCENARIOS") != "1" && !slices.Contains(few, name+", "+ending) {
+					continue
+				}
+				t.Run(where+", "+name+", "+ending, func(t *testing.T) {
+					advertise(t, "peer1", netip.MustParsePrefix("2001:db8:102::/64"))
+					advertise(t, "peer2", netip.MustParsePrefix("2001:db8:103::/64"))
+					n := &node{nics: []string{"eth2", "eth3"}, files: f.files, initrd: f.initrd}
+					n.begin(t)
+					n.ready = func(now pictured) bool {
+						i := slices.IndexFunc(now.Devices, func(d profiles.Device) bool { return d.Name == "eth2" })
+						return i >= 0 && now.Devices[i].Profile != ""
+					}
+					end(t, n.attempt(t, c))
+				})
+			}
+		}
+	}
+}

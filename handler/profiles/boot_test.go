@@ -1,0 +1,103 @@
+package profiles
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestStandIn(t *testing.T) {
+	const U = "00000000-0000-4000-8000-000000000023"
+	profile := func(lines ...string) File {
+		return File{Mode: 0o600, Content: []byte(strings.Join(append([]string{"[connection]", "id=netplan-eth2", "uuid=" + U}, lines...), "\n") + "\n")}
+	}
+	const inRun, onDisk = RunDir + "/netplan-eth2.nmconnection", DiskDir + "/netplan-eth2.nmconnection"
+	at := DiskDir + "/netplan-eth2-" + standInOf(U)[:8] + ".nmconnection"
+	written := func(priority string, lines ...string) File {
+		own := []string{"[connection]", priority, "id=netplan-eth2 (kubernetes-nmstate)", "uuid=" + standInOf(U)}
+		return File{Mode: 0o600, Content: []byte(strings.Join(append(own, lines...), "\n") + "\n")}
+	}
+	nic := []string{"type=ethernet", "interface-name=eth2"}
+	eth2 := func(more ...string) File { return profile(append(nic[:2:2], more...)...) }
+	for sentence, test := range map[string]struct {
+		before, trial, now Files
+		want               []Action
+	}{
+		"what was written into /run has one": {
+			before: Files{inRun: eth2()}, trial: Files{inRun: eth2("[ipv4]", "method=auto")}, now: Files{onDisk: eth2("[ipv4]", "method=auto")},
+			want: []Action{{Verb: Write, Path: at, File: written("autoconnect-priority=1", nic[0], nic[1], "[ipv4]", "method=auto")}},
+		},
+		"it has the higher priority": {
+			before: Files{inRun: eth2("autoconnect-priority=-100")}, trial: Files{inRun: eth2("autoconnect-priority=-100", "mdns=1")}, now: Files{onDisk: eth2("autoconnect-priority=-100", "mdns=1")},
+			want: []Action{{Verb: Write, Path: at, File: written("autoconnect-priority=-99", nic[0], nic[1], "mdns=1")}},
+		},
+		"one that is there is as the next change is, and stays": {
+			before: Files{onDisk: eth2(), at: written("autoconnect-priority=1", nic...)}, trial: Files{onDisk: eth2(), inRun: eth2("mdns=1"), at: written("autoconnect-priority=1", nic...)}, now: Files{onDisk: eth2("mdns=1"), at: written("autoconnect-priority=1", nic...)},
+			want: []Action{{Verb: Write, Path: at, File: written("autoconnect-priority=1", nic[0], nic[1], "mdns=1")}},
+		},
+		"what was on disk has none": {
+			before: Files{onDisk: eth2()}, trial: Files{onDisk: eth2(), inRun: eth2("mdns=1")}, now: Files{onDisk: eth2("mdns=1")},
+		},
+		"nor has what a trial left in /run": {
+			before: Files{onDisk: eth2(), inRun: eth2("mdns=0", "[.nmmeta]", "shadowed-storage="+onDisk)}, trial: Files{onDisk: eth2(), inRun: eth2("mdns=1")}, now: Files{onDisk: eth2("mdns=1")},
+		},
+		"nor has a controller, which its ports name by its UUID": {
+			before: Files{inRun: profile("type=bridge")}, trial: Files{inRun: profile("type=bridge", "mdns=1")}, now: Files{onDisk: profile("type=bridge", "mdns=1")},
+		},
+		"nor has what the change has left alone": {
+			before: Files{inRun: eth2()}, trial: Files{inRun: eth2()}, now: Files{inRun: eth2()},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			want := test.want
+			if len(want) > 0 {
+				want = append(want, Action{Verb: Reload, Paths: []string{at}}, Action{Verb: Sync})
+			}
+			got := Tidy(Snapshot{Files: test.before}, &Trial{Snapshot: Snapshot{Files: test.trial}}, Snapshot{Files: test.now}, Change{})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAStandInGoesWithItsInterface(t *testing.T) {
+	stand := standInOf("a")
+	node := drawnNode("disk a device=eth2", "disk "+stand+" device=eth2")
+	got := Tidy(node, &Trial{Snapshot: node}, node, Change{Absent: []Interface{{Name: "eth2"}}})
+	if len(got) != 3 {
+		t.Errorf("want both deleted and a sync, got %v", got)
+	}
+}
+
+func TestANewProfileIsPreferredToOneForAllNICs(t *testing.T) {
+	const all, own = DiskDir + "/all.nmconnection", DiskDir + "/eth2.nmconnection"
+	profile := func(lines ...string) File {
+		return File{Mode: 0o600, Content: []byte(strings.Join(append([]string{"[connection]"}, lines...), "\n") + "\n")}
+	}
+	forAll := func(more ...string) File { return profile(append([]string{"uuid=all", "multi-connect=3"}, more...)...) }
+	eth2 := func(more ...string) File { return profile(append(more, "uuid=own", "interface-name=eth2")...) }
+	for sentence, test := range map[string]struct {
+		before, now File
+		on, want    string
+	}{
+		"of the same priority":                {before: forAll(), now: eth2(), on: "all", want: "autoconnect-priority=1"},
+		"of a higher one":                     {before: forAll("autoconnect-priority=7"), now: eth2("autoconnect-priority=2"), on: "all", want: "autoconnect-priority=8"},
+		"of a lower one, as it is":            {before: forAll("autoconnect-priority=-100"), now: eth2(), on: "all"},
+		"that its NIC did not have, as it is": {before: forAll(), now: eth2(), on: "another"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			before := Snapshot{Files: Files{all: test.before}, Devices: []Device{{Name: "eth2", Profile: test.on}}}
+			var want []Action
+			if test.want != "" {
+				want = []Action{{Verb: Write, Path: own, File: eth2(test.want)}, {Verb: Reload, Paths: []string{own}}, {Verb: Sync}}
+			}
+			trial := &Trial{Snapshot: Snapshot{Files: Files{all: test.before, RunDir + "/eth2.nmconnection": test.now}}}
+			got := Tidy(before, trial, Snapshot{Files: Files{all: test.before, own: test.now}}, Change{})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
