@@ -67,7 +67,14 @@ var rustName = regexp.MustCompile(`^[A-Z][A-Za-z]*(\([A-Za-z0-9_"().]*\))?: ?`)
 // the place in a document that nobody sees.
 var parsing = regexp.MustCompile(`^(Error on converting string to rust \w+: )?(\w+: )?(Invalid YAML string: |Invalid property : )|( at line \d+ column \d+)$`)
 
-// readable is a message for people: one line, without Rust's names.
+// hints say what to do about what NetworkManager says, where its words do not.
+var hints = map[string]string{
+	// libnm-core's nm_config_set_global_dns.
+	"Global DNS configuration already set via configuration file": "name servers in a file of this node's /etc/NetworkManager, section [global-dns-domain-*], go before any policy's: " +
+		"take them out there, or dns-resolver out of the policy",
+}
+
+// readable is a message for people: one line, without Rust's names, and with a hint.
 func readable(f failure) string {
 	text := strings.Join(strings.Fields(f.Message), " ")
 	if f.Kind == "Bug" {
@@ -76,6 +83,9 @@ func readable(f failure) string {
 	text = parsing.ReplaceAllString(text, "")
 	if text == "" {
 		return "nmstate failed without a word"
+	}
+	if hint := hints[text]; hint != "" {
+		text += ": " + hint
 	}
 	return text
 }

@@ -50,6 +50,11 @@ func TestClassified(t *testing.T) {
 			want:    backend.ErrGone,
 			text:    "the checkpoint is gone: Not active checkpoints",
 		},
+		"name servers that a file sets are named, with what to do": {
+			failure: failure{"Bug", `Manager(Failed): Global DNS configuration already set via configuration file`},
+			text: "Global DNS configuration already set via configuration file: name servers in a file of this node's /etc/NetworkManager, section [global-dns-domain-*], go before any policy's: " +
+				"take them out there, or dns-resolver out of the policy",
+		},
 		"another thing not found is none of these": {
 			failure: failure{"Bug", "NotFound: no such device"},
 			text:    "no such device",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
@@ -62,6 +63,15 @@ org.freedesktop.NetworkManager.origin=nm-initrd-generator
 		}, changes: nic},
 		// Where nobody says no-auto-default.
 		"NetworkManager's own": {files: map[string]string{"/etc/NetworkManager/conf.d/automatic.conf": "[main]\nno-auto-default=\n"}, changes: nic},
+		// Anaconda's.
+		"a port that names its bridge by UUID": {files: map[string]string{
+			onDiskDir + "br9.nmconnection":  "[connection]\nid=br9\nuuid=00000000-0000-4000-8000-000000000009\ntype=bridge\ninterface-name=br9\nautoconnect-slaves=1\n[bridge]\nstp=false\nmac-address=02:00:00:00:00:99\n[ipv4]\nmethod=manual\naddress1=198.51.109.2/24\n[ipv6]\nmethod=disabled\n",
+			onDiskDir + "eth2.nmconnection": "[connection]\nid=br9 port\nuuid=00000000-0000-4000-8000-000000000019\ntype=ethernet\ninterface-name=eth2\nautoconnect=false\nmaster=00000000-0000-4000-8000-000000000009\nslave-type=bridge\n",
+		}, changes: map[string]change{
+			"static":      {desired: strings.Replace(interfaces(address("br9", "198.51.109.3")), `"ethernet"`, `"linux-bridge"`, 1)},
+			"bridge away": {desired: interfaces(`{"name": "br9", "type": "linux-bridge", "state": "absent"}`, address("eth2", "198.51.102.7")), absent: []profiles.Interface{{Name: "br9", Type: "linux-bridge"}}},
+			"MTU":         {desired: interfaces(`{"name": "eth2", "type": "ethernet", "state": "up", "mtu": 1400}`)},
+		}},
 		"by hardware address": {files: map[string]string{onDiskDir + "cloud.nmconnection": `[connection]
 id=cloud-init eth2
 uuid=00000000-0000-4000-8000-000000000022
@@ -116,4 +126,16 @@ func TestTrialInTheField(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Kubespray writes such a file: NetworkManager refuses what nmstate wants of it then.
+func TestNameServersOfAFileGoBeforeAPolicys(t *testing.T) {
+	n := &node{files: map[string]string{"/etc/NetworkManager/conf.d/dns.conf": "[global-dns-domain-*]\nservers=169.254.25.10\n"}}
+	n.begin(t)
+	before := n.Kernel(t)
+	_, _, err := n.backend.Apply(t.Context(), parsed(t, `{"dns-resolver": {"config": {"server": ["192.0.2.53"]}}}`), time.Minute, nil)
+	if err == nil || !strings.Contains(err.Error(), "[global-dns-domain-*]") {
+		t.Errorf("Apply: %v", err)
+	}
+	eventually(t, "it is as before", func() bool { return n.Kernel(t) == before })
 }

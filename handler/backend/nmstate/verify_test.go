@@ -137,6 +137,15 @@ func fromKernel(t *testing.T, wanted state.State) (string, []state.Difference) {
 	return raw, state.Missing(wanted, current)
 }
 
+// newNodeThatDetects has NetworkManager look for others that have an address, as it does by
+// itself from 1.46 on.
+func newNodeThatDetects(t *testing.T) *node {
+	t.Helper()
+	n := &node{nics: []string{"eth2"}, files: map[string]string{"/etc/NetworkManager/conf.d/dad.conf": "[connection]\nipv4.dad-timeout=200\n"}}
+	n.begin(t)
+	return n
+}
+
 // taken is a change that NetworkManager does not carry out: another host, the other
 // end of the cable, has the address.
 func (n *node) taken(t *testing.T) state.State {
@@ -151,7 +160,7 @@ func (n *node) taken(t *testing.T) state.State {
 // TestWhatDoesNotComeIsTakenBack: what NetworkManager was told and the node never
 // has is an error that names it, and the checkpoint is spent.
 func TestWhatDoesNotComeIsTakenBack(t *testing.T) {
-	n := newNodeWith(t, []string{"eth2"}, nil)
+	n := newNodeThatDetects(t)
 	taken := n.taken(t)
 	before := n.Kernel(t)
 	_, _, err := n.backend.Apply(t.Context(), taken, time.Minute, nil)
@@ -167,7 +176,7 @@ func TestWhatDoesNotComeIsTakenBack(t *testing.T) {
 
 // TestAKilledVerificationLeavesTheCheckpointArmed: as any killed apply does.
 func TestAKilledVerificationLeavesTheCheckpointArmed(t *testing.T) {
-	n := newNodeWith(t, []string{"eth2"}, nil)
+	n := newNodeThatDetects(t)
 	taken := n.taken(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
