@@ -73,6 +73,28 @@ var _ = Describe("A policy with onDelete: Revert", func() {
 		f.awaitNotFailing(ctx, n)
 	}, SpecTimeout(specTimeout))
 
+	It("that gave a NIC a static address leaves it with no more of DHCP than it took before", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		byHand(ctx, n, "nmcli", "con", "add", "type", "ethernet", "ifname", "eth2", "con-name", "storage", "ipv4.method", "auto", "ipv4.dhcp-timeout", "infinity",
+			"ipv4.never-default", "yes", "ipv4.ignore-auto-dns", "yes", "ipv4.ignore-auto-routes", "yes", "ipv4.route-metric", "300", "ipv6.method", "link-local")
+		DeferCleanup(func(ctx SpecContext) { byHand(ctx, n, "nmcli", "con", "delete", "storage") })
+		takes := func() string {
+			out, err := n.Exec(ctx, "nmcli", "-g", "ipv4.method,ipv4.never-default,ipv4.ignore-auto-dns,ipv4.ignore-auto-routes,ipv4.route-metric", "con", "show", "storage")
+			Expect(err).NotTo(HaveOccurred(), string(out))
+			return string(out)
+		}
+		before := takes()
+		Eventually(ctx, connection).WithArguments(n, "eth2").Should(HavePrefix("100 (connected)"))
+
+		f.create(ctx, reverting(nicPolicy("nic", "eth2", 0, "198.18.0.5")))
+		f.awaitEnactment(ctx, n.Name, "nic", enactmentSuccess)
+		Expect(takes()).NotTo(Equal(before))
+		f.delete(ctx, "nic")
+		f.awaitGone(ctx, n, "nic")
+		Expect(takes()).To(Equal(before))
+	}, SpecTimeout(specTimeout))
+
 	It("on a NIC that nobody had configured leaves the kernel as before", func(ctx SpecContext) {
 		f := take(ctx, oneNode)
 		n := f.node()

@@ -43,9 +43,7 @@ func (c *comparison) family(path Path, family Family, want, got Interface) {
 // automatic compares what is taken from DHCP and router advertisements. The
 // addresses themselves are the server's affair.
 func (c *comparison) automatic(path Path, want, got map[string]any) {
-	for _, key := range []string{
-		"auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id", "auto-route-metric", "dhcp-send-hostname", "dhcp-custom-hostname",
-	} {
+	for _, key := range automaticKeys() {
 		if number, ok := integer(want[key]); ok && number <= 0 { // NetworkManager's default.
 			if _, isFlag := truth(got[key]); !isFlag {
 				continue
@@ -55,6 +53,13 @@ func (c *comparison) automatic(path Path, want, got map[string]any) {
 			continue
 		}
 		c.add(path.At(key), shown(want[key]), shown(got[key]))
+	}
+}
+
+// automaticKeys say what is taken of DHCP and router advertisements, and how.
+func automaticKeys() []string {
+	return []string{
+		"auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id", "auto-route-metric", "dhcp-send-hostname", "dhcp-custom-hostname",
 	}
 }
 

@@ -81,7 +81,21 @@ func TestUndo(t *testing.T) {
 			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":true,"address":[{"ip":"192.0.2.1","prefix-length":24,"valid-life-time":"60sec"}]}}]}`,
 			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
 			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
-			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}]}`,
+			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":true}}]}`,
+		},
+		"DHCP comes back with what was taken of it: nmstate has forgotten that the NIC is no default route": {
+			before: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":false,"auto-gateway":false,"auto-routes":false,"auto-route-metric":300,"dhcp-client-id":"ll","forwarding":false,
+				"address":[{"ip":"192.0.2.1","prefix-length":24,"valid-life-time":"60sec"}]}}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"auto-route-metric":300,"forwarding":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":false,"auto-gateway":false,"auto-routes":false,"auto-route-metric":300,"dhcp-client-id":"ll"}}]}`,
+		},
+		"also where another policy speaks of the family, but for what that one says": {
+			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":false,"auto-gateway":false}}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			to:      `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"auto-dns":true}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
+			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"dhcp":true,"auto-gateway":false,"address":[]}}]}`,
 		},
 		"an interface that was taken away comes back as it was": {
 			before:  `{"interfaces":[{"name":"br1","type":"linux-bridge","state":"up","mtu":1450,"ipv4":{"enabled":true,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"br1"}]}}`,

@@ -256,7 +256,7 @@ func (o *overlay) family(path Path, from, to, was, current map[string]any) map[s
 			}
 			back["address"] = items
 		}
-		return back
+		return withAutomatic(back, to, was, current)
 	}
 	if on, said := truth(was["enabled"]); said && !on {
 		return map[string]any{"enabled": false}
@@ -281,6 +281,25 @@ func (o *overlay) family(path Path, from, to, was, current map[string]any) map[s
 	}
 	if decides && !dynamic {
 		back["address"], _ = o.addresses(path, list(from["address"]), was, current)
+	}
+	return withAutomatic(back, nil, was, current)
+}
+
+// withAutomatic adds what is taken of DHCP and router advertisements where they are switched
+// on again: nmstate forgets it with them, and takes everything, a default route included.
+func withAutomatic(back, to, was, current map[string]any) map[string]any {
+	again := slices.ContainsFunc([]string{"dhcp", "autoconf"}, func(key string) bool {
+		will, _ := truth(back[key])
+		is, _ := truth(current[key])
+		return will && !is
+	})
+	if !again {
+		return back
+	}
+	for _, key := range append(automaticKeys(), "dhcp-client-id", "dhcp-duid") {
+		if was[key] != nil && back[key] == nil && to[key] == nil {
+			back[key] = copied(was[key])
+		}
 	}
 	return back
 }

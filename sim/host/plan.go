@@ -185,6 +185,9 @@ func mergedInterface(base, over tree) tree {
 		case !said && ip["address"] != nil:
 			result[family] = merged(now, tree{"enabled": true})
 		}
+		if now = object(result[family]); now != nil && !truth(now["dhcp"]) && !truth(now["autoconf"]) {
+			result[family] = without(now, "auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id")
+		}
 	}
 	if controller, said := over["controller"]; said && text(controller) == "" {
 		delete(result, "controller")
