@@ -12,7 +12,12 @@ import (
 
 // outage: a lost probe is final for a policy's generation on a node: the same is
 // not tried there a second time (design §2, rule 5).
-type outage struct{ lost map[tried]loss }
+type outage struct {
+	lost map[tried]loss
+	// byHand is the hash of what somebody wrote into a node's desired state: it fails in
+	// that person's name.
+	byHand map[string]string
+}
 
 // loss of a probe: when, and by which desired state, made from what.
 type loss struct {
@@ -33,7 +38,7 @@ type tried struct {
 	generation              int64
 }
 
-func newOutage() *outage { return &outage{lost: map[tried]loss{}} }
+func newOutage() *outage { return &outage{map[tried]loss{}, map[string]string{}} }
 
 func (*outage) Name() string { return "outage" }
 
@@ -42,10 +47,11 @@ func (o *outage) Observe(f *Facts, e Event) error {
 	case Wrote:
 		o.forget(what)
 		o.leave(f, what)
+		o.note(what)
 	case CheckpointEnded:
 		t := f.Node(e.Node).Trial
 		if what.How == RolledBack && t != nil && t.Checkpoint == what.ID && what.By == t.Process.Name && o.isLost(f, e, t) {
-			if key, is := f.triedBy(e.Node, t); is {
+			if key, is := f.triedBy(e.Node, t); is && o.byHand[e.Node] != t.Entry.Transaction.Change.Hash {
 				o.lost[key] = loss{e.At, v1.PlainSources(t.Entry.Sources), t.Entry.Transaction.Change.Hash}
 			}
 		}
@@ -60,6 +66,17 @@ func (o *outage) Observe(f *Facts, e Event) error {
 		}
 	}
 	return nil
+}
+
+func (o *outage) note(w Wrote) {
+	state, is := w.After.(*v1.NodeNetworkState)
+	if !is || !w.Spec {
+		return
+	}
+	delete(o.byHand, state.Name)
+	if role, _ := roleOf(w.Process); role == roleOutside {
+		o.byHand[state.Name] = hashOf(state.Spec.DesiredState)
+	}
 }
 
 // isLost tells whether a guard had its time, and never passed.

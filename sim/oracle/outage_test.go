@@ -55,6 +55,17 @@ func TestOutage(t *testing.T) {
 			next.Sources = append(next.Sources, v1.DesiredSource{Source: v1.Source{Policy: "q", Generation: 1, Hash: "q"}})
 			s.try("n1", next)
 		}},
+		"once by what somebody wrote into the node's desired state, then the policy that it was written over": {play: func(s *stage) {
+			s.wrote("kubectl", s.nns("n1", true, wanted, 2), "spec")
+			lose(s)
+			s.try("n1", change(gateway))
+		}},
+		"once by what the handler wrote after somebody": {want: "is tried again", play: func(s *stage) {
+			s.wrote("kubectl", s.nns("n1", true, before, 1), "spec")
+			s.wrote("handler/n1", s.nns("n1", true, wanted, 2), "spec")
+			lose(s)
+			s.try("n1", change(gateway))
+		}},
 		"it was given up for what somebody wrote, which was put right before it had gone back": {play: func(s *stage) {
 			s.policy(1)
 			s.store(s.nns("n1", true, wanted, 2))
