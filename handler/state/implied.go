@@ -110,13 +110,14 @@ func (i implication) entry(key string) (Interface, bool) {
 }
 
 // families are those of interfaces that the document says something about, and
-// whether it leaves them without routes: those it switches off or takes away.
+// whether it leaves them without routes: those it switches off or takes away, and those that
+// it gives to DHCP or router advertisements, with which nmstate forgets configured routes.
 func (i implication) families() map[emptied]bool {
 	found := map[emptied]bool{}
 	for _, one := range i.interfaces {
 		for _, family := range []Family{IPv4, IPv6} {
 			enabled, said := one.Enabled(family)
-			off := one.goes() || said && !enabled
+			off := one.goes() || said && !enabled || one.Dynamic(family)
 			if _, named := one.tree[string(family)]; named || off {
 				found[emptied{one.Name, family}] = off
 			}

@@ -49,7 +49,7 @@ func (o Originals) Remember(from, committed, before State, kept []Path) Original
 	if routes := o.routes(from, said, before); len(routes) > 0 {
 		tree["routes"] = routes
 	}
-	if rules := o.rules(from, committed, before); len(rules) > 0 {
+	if rules := o.rules(from, said, before); len(rules) > 0 {
 		tree["route-rules"] = rules
 	}
 	for _, section := range nodeSections() {
@@ -270,28 +270,47 @@ func (o Originals) originalRoutes(from, before State) []Route {
 	return routes
 }
 
-func (o Originals) rules(from, committed, before State) map[string]any {
+// rules: of a rule, whether it was there, or what was there; of a family that is left
+// without routes, those of its routes' tables, which go with its profile.
+func (o Originals) rules(from State, said implication, before State) map[string]any {
 	older := map[string]bool{}
 	for _, rule := range from.RouteRules() {
 		older[rulePath(rule).String()] = true
 	}
 	known, found := object(o.tree["route-rules"]), map[string]any{}
-	for _, rule := range committed.RouteRules() {
-		key := rulePath(rule).String()
-		if have, owned := known[key]; owned {
-			found[key] = have
-			continue
-		}
-		if older[key] {
-			continue
+	keep := func(key string, matches func(RouteRule) bool) {
+		if have, owned := known[key]; owned || older[key] {
+			if owned {
+				found[key] = have
+			}
+			return
 		}
 		were := []any{}
 		for _, got := range before.RouteRules() {
-			if rule.selects(got) {
+			if matches(got) {
 				were = append(were, got.Tree())
 			}
 		}
 		found[key] = were
+	}
+	for _, rule := range said.state.RouteRules() {
+		keep(rulePath(rule).String(), rule.selects)
+	}
+	for family, off := range said.families() {
+		_, owned := known[family.String()]
+		if !owned && !off {
+			continue
+		}
+		tables := map[int64]bool{}
+		for _, route := range before.Routes() {
+			tables[route.TableID] = tables[route.TableID] || family.lost(route) && route.TableID != MainTable
+		}
+		keep(family.String(), func(got RouteRule) bool {
+			return tables[got.TableID] && !slices.ContainsFunc(from.RouteRules(), func(r RouteRule) bool { return !r.Absent && r.selects(got) })
+		})
+		if were, are := found[family.String()]; are && len(list(were)) == 0 {
+			delete(found, family.String())
+		}
 	}
 	return found
 }

@@ -304,6 +304,15 @@ func (u *undoing) rules() []any {
 			away = append(away, tree)
 		}
 	}
+	for _, family := range slices.SortedFunc(maps.Keys(u.restored), emptied.compare) {
+		for _, tree := range objects(known[family.String()]) {
+			was := ruleOf(copiedObject(tree))
+			there := slices.ContainsFunc(slices.Concat(current, u.to.state.RouteRules()), was.selects)
+			if !there {
+				back, current = append(back, was.tree), append(current, was)
+			}
+		}
+	}
 	return append(away, back...)
 }
 

@@ -90,6 +90,23 @@ func TestUndo(t *testing.T) {
 			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"auto-route-metric":300,"forwarding":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,
 			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":false,"auto-gateway":false,"auto-routes":false,"auto-route-metric":300,"dhcp-client-id":"ll"}}]}`,
 		},
+		"also where the policy only said DHCP, of which nmstate takes everything then": {
+			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":false,"auto-gateway":false,"auto-routes":true,"auto-route-metric":300}}]}`,
+			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":true,"auto-gateway":true,"auto-routes":true,"auto-route-metric":300}}]}`,
+			want:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":false,"auto-gateway":false}}]}`,
+		},
+		"a NIC that comes back from DHCP or from under a bridge has its routes and its rules again": {
+			before: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],
+				"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth1","next-hop-address":"192.0.2.254","table-id":200}]},
+				"route-rules":{"config":[{"ip-from":"192.0.2.1/32","route-table":200,"priority":1000},{"ip-from":"198.51.100.1/32","route-table":201,"priority":1001}]}}`,
+			from: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}],
+				"route-rules":{"config":[]}}`,
+			want: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.1","prefix-length":24}]}}],
+				"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth1","next-hop-address":"192.0.2.254","table-id":200}]},
+				"route-rules":{"config":[{"ip-from":"192.0.2.1/32","route-table":200,"priority":1000}]}}`,
+		},
 		"also where another policy speaks of the family, but for what that one says": {
 			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":false,"auto-gateway":false}}]}`,
 			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,

@@ -233,6 +233,9 @@ func hasOwnAddresses(one Interface) bool {
 // ipKeys decide together where a family's addresses come from.
 func ipKeys() []string { return []string{"enabled", "dhcp", "autoconf", "address"} }
 
+// dynamicKeys are those of DHCP and router advertisements.
+func dynamicKeys() []string { return []string{"dhcp", "autoconf"} }
+
 // family puts the IP configuration of a family back. was is all of it.
 func (o *overlay) family(path Path, from, to, was, current map[string]any) map[string]any {
 	if on, said := truth(to["enabled"]); said && !on {
@@ -256,7 +259,7 @@ func (o *overlay) family(path Path, from, to, was, current map[string]any) map[s
 			}
 			back["address"] = items
 		}
-		return withAutomatic(back, to, was, current)
+		return withAutomatic(back, from, to, was, current)
 	}
 	if on, said := truth(was["enabled"]); said && !on {
 		return map[string]any{"enabled": false}
@@ -275,29 +278,39 @@ func (o *overlay) family(path Path, from, to, was, current map[string]any) map[s
 	}
 	delete(back, "address")
 	dynamic := false
-	for _, key := range []string{"dhcp", "autoconf"} {
+	for _, key := range dynamicKeys() {
 		on, _ := truth(was[key])
 		dynamic = dynamic || on
 	}
 	if decides && !dynamic {
 		back["address"], _ = o.addresses(path, list(from["address"]), was, current)
 	}
-	return withAutomatic(back, nil, was, current)
+	return withAutomatic(back, from, nil, was, current)
 }
 
-// withAutomatic adds what is taken of DHCP and router advertisements where they are switched
-// on again: nmstate forgets it with them, and takes everything, a default route included.
-func withAutomatic(back, to, was, current map[string]any) map[string]any {
-	again := slices.ContainsFunc([]string{"dhcp", "autoconf"}, func(key string) bool {
-		will, _ := truth(back[key])
-		is, _ := truth(current[key])
-		return will && !is
-	})
-	if !again {
+// withAutomatic adds what was taken of DHCP and router advertisements where a family goes
+// back to them: nmstate forgets it where they are switched off, and takes everything, a
+// default route included, where they are switched on or a document says again that they are.
+func withAutomatic(back, from, to, was, current map[string]any) map[string]any {
+	says := func(tree map[string]any, keys []string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return tree[key] != nil })
+	}
+	dynamic := func(ip map[string]any) bool {
+		return slices.ContainsFunc(dynamicKeys(), func(key string) bool {
+			on, _ := truth(ip[key])
+			return on
+		})
+	}
+	if !says(from, ipKeys()) || says(to, dynamicKeys()) || !dynamic(was) {
 		return back
 	}
-	for _, key := range append(automaticKeys(), "dhcp-client-id", "dhcp-duid") {
-		if was[key] != nil && back[key] == nil && to[key] == nil {
+	for _, key := range append(automaticKeys(), "dhcp-client-id", "dhcp-duid", "addr-gen-mode") {
+		all, _ := truth(current[key])
+		forgotten := !dynamic(current) || (all || text(current[key]) == "eui64") && !Same(was[key], current[key])
+		if forgotten && was[key] != nil && back[key] == nil && to[key] == nil {
+			if back == nil {
+				back = map[string]any{}
+			}
 			back[key] = copied(was[key])
 		}
 	}

@@ -72,7 +72,11 @@ var hints = map[string]string{
 	// libnm-core's nm_config_set_global_dns.
 	"Global DNS configuration already set via configuration file": "name servers in a file of this node's /etc/NetworkManager, section [global-dns-domain-*], go before any policy's: " +
 		"take them out there, or dns-resolver out of the policy",
+	"Connection(InvalidProperty):ipv4.dns: this property is not allowed for 'method=disabled'": withoutIP,
+	"Connection(InvalidProperty):ipv6.dns: this property is not allowed for 'method=disabled'": withoutIP,
 }
+
+const withoutIP = "the interface's profile has name servers, and the policy takes its IP away: say in the policy's dns-resolver which ones the node is to have"
 
 // readable is a message for people: one line, without Rust's names, and with a hint.
 func readable(f failure) string {
