@@ -211,3 +211,37 @@ func profileOf(nic NIC) *profile {
 	}
 	return p
 }
+
+// mergedInterface is an interface's settings with what is desired of it.
+func mergedInterface(base, over tree) tree {
+	result := merged(base, over)
+	for _, family := range []string{"ipv4", "ipv6"} {
+		ip := object(over[family])
+		if ip == nil {
+			continue
+		}
+		now := object(result[family])
+		switch enabled, said := ip["enabled"]; {
+		case said && !truth(enabled):
+			result[family] = tree{"enabled": false}
+		case (truth(now["dhcp"]) || truth(now["autoconf"])) && ip["address"] == nil:
+			result[family] = without(now, "address")
+		case !said && ip["address"] != nil:
+			result[family] = merged(now, tree{"enabled": true})
+		}
+		if now = object(result[family]); now != nil && !truth(now["dhcp"]) && !truth(now["autoconf"]) {
+			result[family] = without(now, "auto-dns", "auto-gateway", "auto-routes", "auto-route-table-id")
+		}
+	}
+	if controller, said := over["controller"]; said && text(controller) == "" {
+		delete(result, "controller")
+	}
+	if master, said := over["master"]; said {
+		delete(result, "master")
+		delete(result, "controller")
+		if text(master) != "" {
+			result["controller"] = master
+		}
+	}
+	return result
+}

@@ -69,10 +69,12 @@ func (b *blast) Observe(f *Facts, e Event) error {
 			}
 		}
 		if _, is := what.Before.(*v1.NodeNetworkConfigurationEnactment); is && what.After == nil {
-			node, _ := nodeAndPolicy(what.Before.(*v1.NodeNetworkConfigurationEnactment))
+			node, name := nodeAndPolicy(what.Before.(*v1.NodeNetworkConfigurationEnactment))
 			b.has(node) // The policy left the node, or the node the cluster.
-			for _, nodes := range b.proven {
-				delete(nodes, node)
+			for key, nodes := range b.proven {
+				if key.policy == name {
+					delete(nodes, node)
+				}
 			}
 		}
 	}

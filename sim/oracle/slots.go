@@ -29,6 +29,9 @@ type slots struct {
 	granted map[types.UID]map[granted]int
 	// gave: a node of the policy died, and its slot went to another one.
 	gave map[types.UID]bool
+	// back are the generations that nodes have had, and that may not have come back at once:
+	// each tries on with the grant that it has.
+	back map[types.UID]map[granted]bool
 }
 
 // granted is a node, and a generation that it was granted.
@@ -49,7 +52,7 @@ const keepsSlot = time.Minute
 func newSlots() *slots {
 	return &slots{
 		open: map[types.UID]map[string]int{}, closed: map[types.UID]map[string]slot{}, granted: map[types.UID]map[granted]int{},
-		gave: map[types.UID]bool{},
+		gave: map[types.UID]bool{}, back: map[types.UID]map[granted]bool{},
 	}
 }
 
@@ -63,7 +66,7 @@ func (s *slots) Observe(f *Facts, e Event) error {
 			return nil
 		}
 		source, is := t.Policy()
-		if p := f.policy(source.Policy); is && p != nil && !f.returns(p, e.Node, source.Generation) {
+		if p := f.policy(source.Policy); is && p != nil && !s.comesBack(f, p, granted{e.Node, source.Generation}) {
 			return s.opened(f, p, e.Node, source.Generation)
 		}
 	case JournalClosed:
@@ -91,6 +94,7 @@ func (s *slots) grants(f *Facts, e *v1.NodeNetworkConfigurationEnactment) {
 		s.granted[p.UID] = map[granted]int{}
 	}
 	key := granted{node, e.Spec.ApprovedGeneration}
+	delete(s.back[p.UID], key)
 	if _, was := s.granted[p.UID][key]; !was {
 		limit, _ := f.limit(p, f.unheard(p))
 		s.granted[p.UID][key] = max(limit, s.open[p.UID][node], s.had(f, p, node)) // One that is changing goes on.
@@ -202,6 +206,17 @@ func (s *slots) opened(f *Facts, p *v1.NodeNetworkConfigurationPolicy, node stri
 func (f *Facts) returns(p *v1.NodeNetworkConfigurationPolicy, node string, generation int64) bool {
 	e := f.enactment(node, p.Name)
 	return e != nil && e.Status.Committed != nil && e.Status.Committed.Generation == generation
+}
+
+// comesBack tells of a generation that returns, or has returned in vain since it was granted.
+func (s *slots) comesBack(f *Facts, p *v1.NodeNetworkConfigurationPolicy, key granted) bool {
+	if f.returns(p, key.node, key.generation) {
+		if s.back[p.UID] == nil {
+			s.back[p.UID] = map[granted]bool{}
+		}
+		s.back[p.UID][key] = true
+	}
+	return s.back[p.UID][key]
 }
 
 // limit is how many nodes may be changing for a policy: whole numbers as they

@@ -11,6 +11,18 @@ import (
 )
 
 func TestSlots(t *testing.T) {
+	gaveWay := func(s *stage) {
+		s.policy(1)
+		for _, node := range three[:2] {
+			had := s.enacted(node, 1, v1.EnactmentPending)
+			had.Status.Committed = &v1.CommittedPolicy{Generation: 1}
+			s.store(had)
+			s.try(node, change())
+			s.end(node, RolledBack)
+			s.close(node, v1.TransactionRolledBack)
+			s.store(s.enacted(node, 1, v1.EnactmentFailing))
+		}
+	}
 	judge(t, func() Oracle { return newSlots() }, three, map[string]history{
 		"one after the other": {play: func(s *stage) {
 			s.policy(1)
@@ -78,6 +90,21 @@ func TestSlots(t *testing.T) {
 				s.try(node, change())
 			}
 		}},
+		"what gave way comes back everywhere, in vain, and is tried again with the grants that the nodes have": {play: func(s *stage) {
+			gaveWay(s)
+			s.try("n1", change())
+			s.try("n2", change())
+		}},
+		"the same where one has been granted anew": {
+			want: "2 nodes are changing (n1, n2), and maxUnavailable allows 1",
+			play: func(s *stage) {
+				gaveWay(s)
+				for _, node := range three[:2] {
+					s.wrote("controllers", s.enacted(node, 1, v1.EnactmentPending), "spec")
+					s.try(node, change())
+				}
+			},
+		},
 		"a node is as before, and its disk is full": {play: func(s *stage) {
 			s.policy(1)
 			s.try("n1", change())
