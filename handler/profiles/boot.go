@@ -47,34 +47,57 @@ func standIns(before Snapshot, trial *Trial, now Snapshot) []Action {
 		if !saved || p.isController() {
 			continue
 		}
-		_, had := onDisk[standInOf(u)]
-		if was, there := inRun[u]; !had && (!there || was.shadows() != "") {
+		stand, had := onDisk[standInOf(u)]
+		was, there := inRun[u]
+		priority := p.priority()
+		switch { // nmstate forgets priorities.
+		case there && was.shadows() == "":
+			priority = max(priority, was.priority()) + 1
+		case had:
+			priority = max(priority+1, stand.priority())
+		default:
 			continue
 		}
 		at := path.Join(DiskDir, strings.TrimSuffix(path.Base(p.path), ".nmconnection")+"-"+standInOf(u)[:8]+".nmconnection")
 		actions = append(actions, now.written(p, at, map[string]string{
-			"id": p.name() + " (kubernetes-nmstate)", "uuid": standInOf(u), priorityKey: strconv.Itoa(p.priority() + 1),
+			"id": p.name() + " (kubernetes-nmstate)", "uuid": standInOf(u), priorityKey: strconv.Itoa(priority),
 		})...)
 	}
 	return actions
 }
 
-// raised are new profiles of NICs that had one for all NICs. That one is still active on
-// others, and of two with the same priority NetworkManager takes what was active last.
+// raised are profiles that the next boot could take another one for, of no lower priority:
+// one for all NICs, which is still active on others, and of two with the same priority
+// NetworkManager takes what was active last; and one that is written into RunDir again, of
+// whose stand-in nmstate has forgotten the priority.
 func raised(before Snapshot, trial *Trial, now Snapshot) []Action {
-	had, onDisk := before.current(), now.profiles(DiskDir)
+	had, inRun, onDisk := before.current(), before.profiles(RunDir), now.profiles(DiskDir)
 	var actions []Action
 	for _, u := range Touched(before, trial, now) {
 		p, saved := onDisk[u]
-		if _, old := had[u]; old || !saved {
+		if !saved || p.device() == "" {
 			continue
 		}
 		d, _ := before.device(p.device())
-		if was, there := had[d.Profile]; there && was.device() == "" && was.priority() >= p.priority() {
-			actions = append(actions, now.written(p, p.path, map[string]string{priorityKey: strconv.Itoa(was.priority() + 1)})...)
+		least := p.priority()
+		for _, other := range had {
+			forAll := other.device() == "" && other.kind() == p.kind() && (other.isForMany() || other.uuid() == d.Profile)
+			_, again := inRun[other.uuid()]
+			if forAll || again && p.uuid() == standInOf(other.uuid()) {
+				least = max(least, other.priority()+1)
+			}
+		}
+		if least > p.priority() {
+			actions = append(actions, now.written(p, p.path, map[string]string{priorityKey: strconv.Itoa(least)})...)
 		}
 	}
 	return actions
+}
+
+// isForMany tells whether the profile may be active on several devices at once
+// (NetworkManager's NMConnectionMultiConnect).
+func (k keyfile) isForMany() bool {
+	return slices.Contains([]string{"2", "3"}, k["connection"]["multi-connect"])
 }
 
 const priorityKey = "autoconnect-priority"

@@ -36,6 +36,17 @@ func TestStandIn(t *testing.T) {
 			before: Files{onDisk: eth2(), at: written("autoconnect-priority=1", nic...)}, trial: Files{onDisk: eth2(), inRun: eth2("mdns=1"), at: written("autoconnect-priority=1", nic...)}, now: Files{onDisk: eth2("mdns=1"), at: written("autoconnect-priority=1", nic...)},
 			want: []Action{{Verb: Write, Path: at, File: written("autoconnect-priority=1", nic[0], nic[1], "mdns=1")}},
 		},
+		"it keeps its priority where nmstate has forgotten that of its profile": {
+			before: Files{onDisk: eth2(), at: written("autoconnect-priority=6", nic...)}, trial: Files{onDisk: eth2(), inRun: eth2("mdns=1"), at: written("autoconnect-priority=6", nic...)}, now: Files{onDisk: eth2("mdns=1"), at: written("autoconnect-priority=6", nic...)},
+			want: []Action{{Verb: Write, Path: at, File: written("autoconnect-priority=6", nic[0], nic[1], "mdns=1")}},
+		},
+		"after the boot it is what is changed: it stays the preferred one, and the other one stays": {
+			before: Files{inRun: eth2("autoconnect-priority=5"), at: written("autoconnect-priority=6", nic...)},
+			trial:  Files{inRun: eth2("autoconnect-priority=5"), at: written("autoconnect-priority=6", nic...), RunDir + "/stand.nmconnection": written("mdns=1", nic...)},
+			now:    Files{inRun: eth2("autoconnect-priority=5"), at: written("mdns=1", nic...)},
+			want: []Action{{Verb: Write, Path: at, File: File{Mode: 0o600, Content: []byte("[connection]\nautoconnect-priority=6\nmdns=1\nid=netplan-eth2 (kubernetes-nmstate)\nuuid=" +
+				standInOf(U) + "\ntype=ethernet\ninterface-name=eth2\n")}}},
+		},
 		"what was on disk has none": {
 			before: Files{onDisk: eth2()}, trial: Files{onDisk: eth2(), inRun: eth2("mdns=1")}, now: Files{onDisk: eth2("mdns=1")},
 		},
@@ -82,10 +93,11 @@ func TestANewProfileIsPreferredToOneForAllNICs(t *testing.T) {
 		before, now File
 		on, want    string
 	}{
-		"of the same priority":                {before: forAll(), now: eth2(), on: "all", want: "autoconnect-priority=1"},
-		"of a higher one":                     {before: forAll("autoconnect-priority=7"), now: eth2("autoconnect-priority=2"), on: "all", want: "autoconnect-priority=8"},
-		"of a lower one, as it is":            {before: forAll("autoconnect-priority=-100"), now: eth2(), on: "all"},
-		"that its NIC did not have, as it is": {before: forAll(), now: eth2(), on: "another"},
+		"of the same priority":           {before: forAll(), now: eth2(), on: "all", want: "autoconnect-priority=1"},
+		"of a higher one":                {before: forAll("autoconnect-priority=7"), now: eth2("autoconnect-priority=2"), on: "all", want: "autoconnect-priority=8"},
+		"of a lower one, as it is":       {before: forAll("autoconnect-priority=-100"), now: eth2(), on: "all"},
+		"that its NIC did not have":      {before: forAll(), now: eth2(), on: "own", want: "autoconnect-priority=1"},
+		"for one NIC, by something else": {before: profile("uuid=all", "type=ethernet"), now: eth2(), on: "another"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			before := Snapshot{Files: Files{all: test.before}, Devices: []Device{{Name: "eth2", Profile: test.on}}}

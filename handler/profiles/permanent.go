@@ -139,7 +139,8 @@ func voidOf(before Snapshot, trial *Trial, now Snapshot, change Change) map[stri
 	replaced := func(p profile) bool {
 		for _, uuid := range touched {
 			if saved, there := current[uuid]; there && saved.device() == p.device() && saved.kind() == p.kind() {
-				return !slices.Contains(touched, p.uuid()) && !p.isStandInOf(touched)
+				stands := p.isStandInOf(touched) || slices.Contains(touched, standInOf(p.uuid()))
+				return !slices.Contains(touched, p.uuid()) && !stands
 			}
 		}
 		return false

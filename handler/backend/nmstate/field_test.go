@@ -4,6 +4,7 @@ package nmstate
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"slices"
@@ -125,6 +126,38 @@ func TestTrialInTheField(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestAStandInFollowsItsProfile: changes before the boot and after it, of what netplan has
+// written.
+func TestAStandInFollowsItsProfile(t *testing.T) {
+	f := fields()["from netplan"]
+	n := &node{nics: []string{"eth2"}, files: f.files, initrd: f.initrd}
+	n.begin(t)
+	n.ready = func(now pictured) bool {
+		return slices.ContainsFunc(now.Devices, func(d profiles.Device) bool { return d.Name == "eth2" && d.Profile != "" })
+	}
+	permanent := func(address string) {
+		t.Helper()
+		a := n.attempt(t, change{desired: strings.Replace(f.changes["static"].desired, "198.51.102.2", address, 1)})
+		a.do(t, profiles.Permanent(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, profiles.Change{}))
+		if err := n.backend.Commit(t.Context(), a.checkpoint); err != nil {
+			t.Fatal(err)
+		}
+		a.do(t, profiles.Tidy(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, profiles.Change{}))
+	}
+	for _, boot := range [][]string{{"198.51.102.3", "198.51.102.4"}, {"198.51.102.5", "198.51.102.6"}, {"198.51.102.7"}} {
+		for _, address := range boot {
+			permanent(address)
+		}
+		n.Reboot(t)
+		eventually(t, "the boot brings "+boot[len(boot)-1], func() bool { return strings.Contains(n.Kernel(t), "eth2 address "+boot[len(boot)-1]+"/24") })
+	}
+	disk := slices.Sorted(maps.Keys(onDisk(n.picture(t).Files)))
+	disk = slices.DeleteFunc(disk, func(at string) bool { return !strings.HasSuffix(at, ".nmconnection") })
+	if len(disk) > 3 { // That of eth1, netplan's and its stand-in.
+		t.Errorf("profiles have become more and more: %v", disk)
 	}
 }
 
