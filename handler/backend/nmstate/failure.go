@@ -67,13 +67,17 @@ var rustName = regexp.MustCompile(`^[A-Z][A-Za-z]*(\([A-Za-z0-9_"().]*\))?: ?`)
 // the place in a document that nobody sees.
 var parsing = regexp.MustCompile(`^(Error on converting string to rust \w+: )?(\w+: )?(Invalid YAML string: |Invalid property : )|( at line \d+ column \d+)$`)
 
-// hints say what to do about what NetworkManager says, where its words do not.
-var hints = map[string]string{
+// hints say what to do about what nmstate and NetworkManager say, where their words do
+// not, by how these begin.
+var hints = []struct{ begins, hint string }{
 	// libnm-core's nm_config_set_global_dns.
-	"Global DNS configuration already set via configuration file": "name servers in a file of this node's /etc/NetworkManager, section [global-dns-domain-*], go before any policy's: " +
-		"take them out there, or dns-resolver out of the policy",
-	"Connection(InvalidProperty):ipv4.dns: this property is not allowed for 'method=disabled'": withoutIP,
-	"Connection(InvalidProperty):ipv6.dns: this property is not allowed for 'method=disabled'": withoutIP,
+	{"Global DNS configuration already set via configuration file", "name servers in a file of this node's /etc/NetworkManager, section [global-dns-domain-*], go before any policy's: " +
+		"take them out there, or dns-resolver out of the policy"},
+	{"Connection(InvalidProperty):ipv4.dns: this property is not allowed for 'method=disabled'", withoutIP},
+	{"Connection(InvalidProperty):ipv6.dns: this property is not allowed for 'method=disabled'", withoutIP},
+	// nmstate 2.2.62, nm_dbus/connection/route.rs: what it does not know is not wrapped.
+	{"zvariant error: SignatureMismatch(", "the profile of an interface that the policy changes has a route with an attribute that nmstate cannot write, onlink or scope as a rule: " +
+		"take it out of the profile (nmcli connection modify NAME -ipv4.routes ...; a gateway, ipv4.gateway, needs no onlink)"},
 }
 
 const withoutIP = "the interface's profile has name servers, and the policy takes its IP away: say in the policy's dns-resolver which ones the node is to have"
@@ -88,8 +92,10 @@ func readable(f failure) string {
 	if text == "" {
 		return "nmstate failed without a word"
 	}
-	if hint := hints[text]; hint != "" {
-		text += ": " + hint
+	for _, known := range hints {
+		if strings.HasPrefix(text, known.begins) {
+			return text + ": " + known.hint
+		}
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +160,32 @@ func TestAStandInFollowsItsProfile(t *testing.T) {
 	if len(disk) > 3 { // That of eth1, netplan's and its stand-in.
 		t.Errorf("profiles have become more and more: %v", disk)
 	}
+}
+
+// Of servers whose gateway is outside of their network, as hosters rent them out.
+func TestARouteThatNmstateCannotWriteIsTold(t *testing.T) {
+	n := &node{nics: []string{"eth2"}, files: map[string]string{onDiskDir + "eth2.nmconnection": "[connection]\nid=eth2\nuuid=00000000-0000-4000-8000-000000000044\ntype=ethernet\ninterface-name=eth2\n" +
+		"[ipv4]\nmethod=manual\naddress1=198.51.102.9/32\nroute1=203.0.113.0/24,198.51.103.1\nroute1_options=onlink=true\n[ipv6]\nmethod=disabled\n"}}
+	n.begin(t)
+	before := n.Kernel(t)
+	_, _, err := n.backend.Apply(t.Context(), parsed(t, `{"interfaces": [{"name": "eth2", "type": "ethernet", "state": "up", "mtu": 1400}]}`), time.Minute, nil)
+	if err == nil || !strings.Contains(err.Error(), "onlink") {
+		t.Errorf("Apply: %v", err)
+	}
+	eventually(t, "it is as before", func() bool { return n.Kernel(t) == before })
+
+	// ipv4.gateway of the same kind is written.
+	out, err := exec.Command("nmcli", "connection", "modify", "eth2", "ipv4.routes", "", "ipv4.gateway", "198.51.103.1", "ipv4.route-metric", "900").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := exec.Command("nmcli", "connection", "up", "eth2").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, _, err = n.backend.Apply(t.Context(), parsed(t, `{"interfaces": [{"name": "eth2", "type": "ethernet", "state": "up", "mtu": 1400}]}`), time.Minute, nil); err != nil {
+		t.Errorf("Apply with a gateway: %v", err)
+	}
+	eventually(t, "the gateway is there", func() bool { return strings.Contains(n.Kernel(t), "via 198.51.103.1 dev eth2") })
 }
 
 // Kubespray writes such a file: NetworkManager refuses what nmstate wants of it then.
