@@ -30,6 +30,7 @@ func configured() map[string]string {
 		"static, both families":           "[ipv4]\nmethod=manual\naddress1=198.51.102.9/24\ndns=198.51.102.53;\ndns-search=example.org;\ndns-priority=40\n[ipv6]\nmethod=manual\naddress1=2001:db8:102::9/64\nroute1=2001:db8:f::/48,2001:db8:102::1\n",
 		"a large MTU":                     "[ethernet]\nmtu=1600\n[ipv4]\nmethod=manual\naddress1=198.51.102.9/24\n" + no6,
 		"another hardware address":        "[ethernet]\ncloned-mac-address=02:00:00:00:00:77\n[ipv4]\nmethod=manual\naddress1=198.51.102.9/24\n" + no6,
+		"a gateway outside":               "[ipv4]\nmethod=manual\naddress1=198.51.102.9/32\ngateway=198.51.103.1\nroute-metric=900\n" + no6,
 		"LLDP":                            "[connection]\nlldp=1\n[ipv4]\nmethod=manual\naddress1=198.51.102.9/24\n" + no6,
 	}
 }
