@@ -110,26 +110,30 @@ func (i implication) entry(key string) (Interface, bool) {
 }
 
 // families are those of interfaces that the document says something about, and
-// whether it leaves them without routes: those it switches off or takes away, and those that
-// it gives to DHCP or router advertisements, with which nmstate forgets configured routes.
-func (i implication) families() map[emptied]bool {
-	found := map[emptied]bool{}
+// what it does to their routes.
+func (i implication) families() map[emptied]fate {
+	found := map[emptied]fate{}
 	for _, one := range i.interfaces {
 		for _, family := range []Family{IPv4, IPv6} {
 			enabled, said := one.Enabled(family)
-			off := one.goes() || said && !enabled || one.Dynamic(family)
+			off := one.goes() || said && !enabled
 			if _, named := one.tree[string(family)]; named || off {
-				found[emptied{one.Name, family}] = off
+				found[emptied{one.Name, family}] = fate{off: off, forgotten: off || one.Dynamic(family)}
 			}
 		}
 	}
 	return found
 }
 
+// fate of a family's routes. off: it is switched off or taken away, and can have none.
+// forgotten: those of before are lost, also where the family is given to DHCP or router
+// advertisements, with which nmstate forgets configured routes; it may have others then.
+type fate struct{ off, forgotten bool }
+
 // goes tells whether the document takes the interface away.
 func (i Interface) goes() bool { return i.IsAbsent() || i.State == "down" }
 
-// emptied is a family of an interface that cannot have routes.
+// emptied is a family of an interface that loses its routes.
 type emptied struct {
 	name   string
 	family Family

@@ -90,13 +90,17 @@ func (i Interface) Enabled(family Family) (enabled, said bool) {
 // Dynamic tells whether the family's addresses come from DHCP or router
 // advertisements.
 func (i Interface) Dynamic(family Family) bool {
-	ip := object(i.tree[string(family)])
-	for _, key := range []string{"dhcp", "autoconf"} {
-		if on, _ := truth(ip[key]); on {
-			return true
-		}
-	}
-	return false
+	return isDynamic(object(i.tree[string(family)]))
+}
+
+// dynamicKeys are those of DHCP and router advertisements.
+func dynamicKeys() []string { return []string{"dhcp", "autoconf"} }
+
+func isDynamic(ip map[string]any) bool {
+	return slices.ContainsFunc(dynamicKeys(), func(key string) bool {
+		on, _ := truth(ip[key])
+		return on
+	})
 }
 
 // Automatic is what the document says of one of the family's automatic things, such

@@ -239,8 +239,8 @@ func (o Originals) routes(from State, said implication, before State) map[string
 			keep(routePath(route).String(), route.is)
 		}
 	}
-	for family, off := range said.families() {
-		if _, owned := known[family.String()]; owned || off {
+	for family, fate := range said.families() {
+		if _, owned := known[family.String()]; owned || fate.forgotten {
 			keep(family.String(), family.lost)
 		}
 	}
@@ -296,9 +296,9 @@ func (o Originals) rules(from State, said implication, before State) map[string]
 	for _, rule := range said.state.RouteRules() {
 		keep(rulePath(rule).String(), rule.selects)
 	}
-	for family, off := range said.families() {
+	for family, fate := range said.families() {
 		_, owned := known[family.String()]
-		if !owned && !off {
+		if !owned && !fate.forgotten {
 			continue
 		}
 		tables := map[int64]bool{}

@@ -267,8 +267,8 @@ func (u *undoing) toRestore(route Route, configured []Route) bool {
 			return false
 		}
 	}
-	for family, off := range u.to.families() {
-		if off && family.lost(route) {
+	for family, fate := range u.to.families() {
+		if fate.off && family.lost(route) {
 			return false
 		}
 	}

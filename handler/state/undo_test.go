@@ -107,6 +107,13 @@ func TestUndo(t *testing.T) {
 				"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth1","next-hop-address":"192.0.2.254","table-id":200}]},
 				"route-rules":{"config":[{"ip-from":"192.0.2.1/32","route-table":200,"priority":1000}]}}`,
 		},
+		"a route that was taken away from a NIC comes back, though another policy gives the NIC to DHCP": {
+			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}],"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth1","next-hop-address":"192.0.2.254"}]}}`,
+			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}],"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth1","state":"absent"}]}}`,
+			to:      `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}]}`,
+			current: `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true}}]}`,
+			want:    `{"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth1","next-hop-address":"192.0.2.254"}]}}`,
+		},
 		"also where another policy speaks of the family, but for what that one says": {
 			before:  `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":true,"auto-dns":false,"auto-gateway":false}}]}`,
 			from:    `{"interfaces":[` + eth1 + `,"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"192.0.2.2","prefix-length":24}]}}]}`,

@@ -233,9 +233,6 @@ func hasOwnAddresses(one Interface) bool {
 // ipKeys decide together where a family's addresses come from.
 func ipKeys() []string { return []string{"enabled", "dhcp", "autoconf", "address"} }
 
-// dynamicKeys are those of DHCP and router advertisements.
-func dynamicKeys() []string { return []string{"dhcp", "autoconf"} }
-
 // family puts the IP configuration of a family back. was is all of it.
 func (o *overlay) family(path Path, from, to, was, current map[string]any) map[string]any {
 	if on, said := truth(to["enabled"]); said && !on {
@@ -277,12 +274,7 @@ func (o *overlay) family(path Path, from, to, was, current map[string]any) map[s
 		}
 	}
 	delete(back, "address")
-	dynamic := false
-	for _, key := range dynamicKeys() {
-		on, _ := truth(was[key])
-		dynamic = dynamic || on
-	}
-	if decides && !dynamic {
+	if decides && !isDynamic(was) {
 		back["address"], _ = o.addresses(path, list(from["address"]), was, current)
 	}
 	return withAutomatic(back, from, nil, was, current)
@@ -295,18 +287,13 @@ func withAutomatic(back, from, to, was, current map[string]any) map[string]any {
 	says := func(tree map[string]any, keys []string) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return tree[key] != nil })
 	}
-	dynamic := func(ip map[string]any) bool {
-		return slices.ContainsFunc(dynamicKeys(), func(key string) bool {
-			on, _ := truth(ip[key])
-			return on
-		})
-	}
-	if !says(from, ipKeys()) || says(to, dynamicKeys()) || !dynamic(was) {
+	if !says(from, ipKeys()) || says(to, dynamicKeys()) || !isDynamic(was) {
 		return back
 	}
 	for _, key := range append(automaticKeys(), "dhcp-client-id", "dhcp-duid", "addr-gen-mode") {
 		all, _ := truth(current[key])
-		forgotten := !dynamic(current) || (all || text(current[key]) == "eui64") && !Same(was[key], current[key])
+		byDefault := all || text(current[key]) == "eui64"
+		forgotten := !isDynamic(current) || byDefault && !Same(was[key], current[key])
 		if forgotten && was[key] != nil && back[key] == nil && to[key] == nil {
 			if back == nil {
 				back = map[string]any{}

@@ -32,6 +32,15 @@ func TestVolatile(t *testing.T) {
 		armed(s, phase, false)
 		s.hosts["n1"].disk.Ended = true
 	}
+	// written: the disk was full, and has taken the way back since.
+	written := func(s *stage) {
+		s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
+		s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", End: true}})
+		s.run(time.Second)
+		armed(s, txn.Settling, false)
+		s.tell("n1", JournalSaved{*s.hosts["n1"].entry})
+		s.onDisk(profiles.DNSFile, "new")
+	}
 	judge(t, func() Oracle { return volatile{} }, one, map[string]history{
 		"a profile is written while it is probed": {want: "before it is proven", play: func(s *stage) {
 			armed(s, txn.Probing, false)
@@ -73,12 +82,7 @@ func TestVolatile(t *testing.T) {
 		}},
 		"global DNS is there for a moment after a crash before anything was tried, once the disk took what is written down": {
 			want: "before it is proven", play: func(s *stage) {
-				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
-				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", End: true}})
-				s.run(time.Second)
-				armed(s, txn.Settling, false)
-				s.tell("n1", JournalSaved{*s.hosts["n1"].entry})
-				s.onDisk(profiles.DNSFile, "new")
+				written(s)
 			}},
 		"NetworkManager takes back what it had by itself, when the checkpoint's time is over while it is probed": {play: func(s *stage) {
 			expiring(s, txn.Probing)
@@ -107,12 +111,7 @@ func TestVolatile(t *testing.T) {
 		"global DNS is there for a moment when a way back is over that was written down once the disk took it": {
 			want: "before it is proven", play: func(s *stage) {
 				s.try("n1", change())
-				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", On: true}})
-				s.set.Tell(Event{Node: "n1", What: Fault{Kind: "disk-full", End: true}})
-				s.run(time.Second)
-				armed(s, txn.Settling, false)
-				s.tell("n1", JournalSaved{*s.hosts["n1"].entry})
-				s.onDisk(profiles.DNSFile, "new")
+				written(s)
 			}},
 		"global DNS is there for a moment when the way back is over": {want: "before it is proven", play: func(s *stage) {
 			s.try("n1", change())
