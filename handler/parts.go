@@ -112,13 +112,10 @@ func (p *parts) connect(ctx context.Context, c client.Client, live client.Reader
 	}), nil
 }
 
-// networkManagerVersion is for the report only, so not to know it is no failure.
-func networkManagerVersion(ctx context.Context) string {
-	found, err := observe.NetworkManagerVersion(ctx, "")
-	if err != nil {
-		return ""
-	}
-	return found
+// networkManager is for the report only, so not to know it is no failure.
+func networkManager(ctx context.Context) agent.Daemon {
+	found, _ := observe.AskNetworkManager(ctx, "")
+	return agent.Daemon(found)
 }
 
 // ready tells whether the Node has the condition Ready.

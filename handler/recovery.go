@@ -87,7 +87,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 		}),
 		Spawn:   func(task func()) { go task() },
 		Metrics: metrics, Heard: n.watcher.Heard, Ended: toServer.CloseDead,
-		Window: o.probeWindow, Version: version, NmstateVersion: nmstateVersion, HostVersion: networkManagerVersion,
+		Window: o.probeWindow, Version: version, NmstateVersion: nmstateVersion, NetworkManager: networkManager,
 	})
 	return n, err
 }

@@ -327,6 +327,11 @@ type NodeNetworkStateStatus struct {
 	// to: the host's, since the handler brings none of its own.
 	// +optional
 	HandlerNetworkManagerVersion string `json:"handlerNetworkManagerVersion,omitempty"`
+	// ResolvConfManager is how the node's NetworkManager keeps /etc/resolv.conf (its
+	// rc-manager). With unmanaged it leaves that file alone, and name servers of policies
+	// come into it only if something else writes them there.
+	// +optional
+	ResolvConfManager string `json:"resolvConfManager,omitempty"`
 	// NetworkManagerLimits are what the node's NetworkManager does not do and a
 	// newer one does, one line each.
 	// +optional

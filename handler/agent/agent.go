@@ -45,9 +45,9 @@ type Options struct {
 	// Version of the handler, and of its libnmstate where it is known, for the
 	// report.
 	Version, NmstateVersion string
-	// HostVersion tells NetworkManager's version, empty when it is not known;
-	// nil leaves it out of the report.
-	HostVersion func(ctx context.Context) string
+	// NetworkManager tells of the node's, empty what is not known; nil leaves it out of
+	// the report.
+	NetworkManager func(ctx context.Context) Daemon
 	// BridgeVLANFiltering tells whether bridges of the node's kernel can filter
 	// VLANs; nil leaves it out of the report.
 	BridgeVLANFiltering *bool

@@ -159,15 +159,19 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, reason, "reading the node's network: "+err.Error())
 		return nil
 	}
-	if old := a.tooOld(ctx); old != "" {
+	var host Daemon
+	if a.NetworkManager != nil {
+		host = a.NetworkManager(ctx)
+	}
+	if old := host.tooOld(); old != "" {
 		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, v1.ReasonNetworkManagerTooOld, old)
 	} else {
 		a.setCondition(status, v1.StateAvailable, metav1.ConditionTrue, v1.ReasonReported, a.record.unread(a.Clock.Now()))
 	}
-	if a.HostVersion != nil {
-		status.HostNetworkManagerVersion = a.HostVersion(ctx)
-		status.HandlerNetworkManagerVersion = status.HostNetworkManagerVersion
-		status.NetworkManagerLimits = limits(status.HostNetworkManagerVersion)
+	if a.NetworkManager != nil {
+		status.HostNetworkManagerVersion, status.ResolvConfManager = host.Version, host.ResolvConf
+		status.HandlerNetworkManagerVersion = host.Version
+		status.NetworkManagerLimits = limits(host.Version)
 	}
 	named := slices.Concat(policyInterfaces(nns), a.awaited())
 	filtered := state.Report(current, named...).WithoutSecrets()

@@ -10,13 +10,21 @@ import (
 // oldestNetworkManager that is known to take back what it made a checkpoint for.
 const oldestNetworkManager = "1.42.0"
 
+// Daemon is NetworkManager as it tells of itself: its version, and how it keeps
+// /etc/resolv.conf (its rc-manager).
+type Daemon struct{ Version, ResolvConf string }
+
 // tooOld says in one line why the node's NetworkManager is not to be relied on;
 // empty for one that is new enough, or whose version is not known.
 func (a *Agent) tooOld(ctx context.Context) string {
-	if a.HostVersion == nil {
+	if a.NetworkManager == nil {
 		return ""
 	}
-	found, err := version.ParseGeneric(a.HostVersion(ctx))
+	return a.NetworkManager(ctx).tooOld()
+}
+
+func (d Daemon) tooOld() string {
+	found, err := version.ParseGeneric(d.Version)
 	if err != nil || found.AtLeast(version.MustParseGeneric(oldestNetworkManager)) {
 		return ""
 	}

@@ -18,11 +18,11 @@ func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
 	var updated atomic.Bool
 	a, _ := n.handler(func(o *Options) {
 		o.NmstateVersion = "2.2.62"
-		o.HostVersion = func(context.Context) string {
+		o.NetworkManager = func(context.Context) Daemon {
 			if updated.Load() {
-				return "1.52.1"
+				return Daemon{Version: "1.52.1", ResolvConf: "unmanaged"}
 			}
-			return "1.40.16"
+			return Daemon{Version: "1.40.16"}
 		}
 	})
 
@@ -55,9 +55,9 @@ func TestAnOldNetworkManagerIsToldAndNothingIsChanged(t *testing.T) {
 	a.poke()
 	n.until("the node is Available", func() bool { return available().Status == metav1.ConditionTrue })
 	status := n.get().Status
-	told := []string{status.HandlerNmstateVersion, status.HandlerNetworkManagerVersion, status.HostNetworkManagerVersion}
-	if want := []string{"2.2.62", "1.52.1", "1.52.1"}; !slices.Equal(told, want) {
-		t.Errorf("versions that scripts of the older project read: %q, want %q", told, want)
+	told := []string{status.HandlerNmstateVersion, status.HandlerNetworkManagerVersion, status.HostNetworkManagerVersion, status.ResolvConfManager}
+	if want := []string{"2.2.62", "1.52.1", "1.52.1", "unmanaged"}; !slices.Equal(told, want) {
+		t.Errorf("versions that scripts of the older project read, and who keeps /etc/resolv.conf: %q, want %q", told, want)
 	}
 }
 
@@ -69,7 +69,9 @@ func TestWhatOnlyANewerNetworkManagerDoesIsTold(t *testing.T) {
 		}
 	}
 	n := newNode(t)
-	n.handler(func(o *Options) { o.HostVersion = func(context.Context) string { return "1.42.4" } })
+	n.handler(func(o *Options) {
+		o.NetworkManager = func(context.Context) Daemon { return Daemon{Version: "1.42.4"} }
+	})
 	n.want(2, "p", "br0")
 	n.outcome(2)
 	n.until("the node tells it", func() bool { return slices.Equal(n.get().Status.NetworkManagerLimits, limits("1.42.4")) })

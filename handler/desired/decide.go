@@ -214,22 +214,13 @@ func (t *turn) describeHeld(m *member) {
 	if m.policy.MatchesNothing {
 		done.message += messageNoMatch
 	}
-	done.message = oneLine(done.message+t.ringsOf(m), 0)
+	done.message = oneLine(done.message+warningSuffix(t.warnings(m.held.State, t.base.state)), 0)
 	if t.setAside() {
 		// What was configured still is what was last known of the node, so it
 		// stays Available: nothing waits for it, and no other node loses its turn.
 		done.message += "; " + messageUnmanaged
 	}
 	m.show(done, t.in.Now)
-}
-
-// ringsOf is what to warn of where the policy has a bridge.
-func (t *turn) ringsOf(m *member) string {
-	if !mayRing(m.held.State) {
-		return ""
-	}
-	current, _ := t.report()
-	return warningSuffix(ringWarnings(m.held.State, t.base.state, current))
 }
 
 // awaitsReturn is true of a policy that had given way to another one, which goes:

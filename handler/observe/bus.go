@@ -176,25 +176,42 @@ func ownerOf(ctx context.Context, conn *dbus.Conn, name string) (string, error) 
 	return owner, nil
 }
 
-// NetworkManagerVersion asks NetworkManager for its version, as in "1.52.1". An
-// empty address means the system bus at its usual path.
-func NetworkManagerVersion(ctx context.Context, busAddress string) (string, error) {
+// Daemon is NetworkManager as it tells of itself.
+type Daemon struct {
+	Version string
+	// ResolvConf is how it keeps /etc/resolv.conf: its rc-manager.
+	ResolvConf string
+}
+
+// AskNetworkManager asks it on a connection of its own. An empty busAddress is the
+// system's bus.
+func AskNetworkManager(ctx context.Context, busAddress string) (Daemon, error) {
 	if busAddress == "" {
 		busAddress = systemBus
 	}
 	conn, err := dbus.Connect(busAddress, dbus.WithContext(ctx))
 	if err != nil {
-		return "", fmt.Errorf("asking for NetworkManager's version: %w", err)
+		return Daemon{}, fmt.Errorf("asking for NetworkManager's version: %w", err)
 	}
 	defer func() { _ = conn.Close() }()
-	var answer dbus.Variant
-	err = conn.Object(nmName, nmPath).CallWithContext(ctx, properties+".Get", dbus.FlagNoAutoStart, nmName, "Version").Store(&answer)
-	if err != nil {
-		return "", fmt.Errorf("asking for NetworkManager's version: %w", err)
+	var found Daemon
+	for _, one := range []struct {
+		what, path, of, property string
+		into                     *string
+	}{
+		{"version", nmPath, nmName, "Version", &found.Version},
+		{"rc-manager", nmPath + "/DnsManager", nmName + ".DnsManager", "RcManager", &found.ResolvConf},
+	} {
+		var answer dbus.Variant
+		err = conn.Object(nmName, dbus.ObjectPath(one.path)).CallWithContext(ctx, properties+".Get", dbus.FlagNoAutoStart, one.of, one.property).Store(&answer)
+		if err != nil {
+			return found, fmt.Errorf("asking for NetworkManager's %s: %w", one.what, err)
+		}
+		told, ok := answer.Value().(string)
+		if !ok {
+			return found, fmt.Errorf("asking for NetworkManager's %s: it answered %v", one.what, answer)
+		}
+		*one.into = told
 	}
-	version, ok := answer.Value().(string)
-	if !ok {
-		return "", fmt.Errorf("asking for NetworkManager's version: it answered %v", answer)
-	}
-	return version, nil
+	return found, nil
 }

@@ -259,17 +259,22 @@ func TestSignalsThatDoNotMatter(t *testing.T) {
 	}
 }
 
-func TestNetworkManagerVersion(t *testing.T) {
+func TestWhatNetworkManagerTellsOfItself(t *testing.T) {
 	b := startBus(t)
-	if version, err := NetworkManagerVersion(t.Context(), b.address); err == nil {
-		t.Errorf("there is no NetworkManager, but its version is %q", version)
+	if told, err := AskNetworkManager(t.Context(), b.address); err == nil {
+		t.Errorf("there is no NetworkManager, but it tells %+v", told)
 	}
 	networkManager := b.become(t)
-	_, err := prop.Export(networkManager, nmPath, prop.Map{nmName: {"Version": {Value: "1.52.1"}}})
-	if err != nil {
+	if _, err := prop.Export(networkManager, nmPath, prop.Map{nmName: {"Version": {Value: "1.52.1"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if version, err := NetworkManagerVersion(t.Context(), b.address); err != nil || version != "1.52.1" {
-		t.Errorf("%q, %v", version, err)
+	if told, err := AskNetworkManager(t.Context(), b.address); err == nil || told.Version != "1.52.1" {
+		t.Errorf("what it tells is kept, and what it does not tell is an error: %+v, %v", told, err)
+	}
+	if _, err := prop.Export(networkManager, nmPath+"/DnsManager", prop.Map{nmName + ".DnsManager": {"RcManager": {Value: "unmanaged"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if told, err := AskNetworkManager(t.Context(), b.address); err != nil || told != (Daemon{Version: "1.52.1", ResolvConf: "unmanaged"}) {
+		t.Errorf("%+v, %v", told, err)
 	}
 }

@@ -47,7 +47,7 @@ func (n *Node) parts(p *world.Process, c client.Client, live client.Reader, even
 		Journal: n.Host.Journal(p), Boot: n.Host.Boot(p), Foreign: n.Host.Keeper(p), Clock: p.Clock(),
 		Spawn:  func(task func()) { p.Go("task", task) },
 		Window: cl.options.Window, Version: "sim", BridgeVLANFiltering: &filters, Kernel: n.Host.LinkTypes(p),
-		HostVersion: func(context.Context) string { return "1.52.0" }, Commands: true,
+		NetworkManager: func(context.Context) agent.Daemon { return agent.Daemon{Version: "1.52.0"} }, Commands: true,
 		Heard: n.Host.Heard,
 	}
 	cl.options.Watch.Agent(p, &options)

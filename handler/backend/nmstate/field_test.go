@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/observe"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
 
@@ -198,4 +199,37 @@ func TestNameServersOfAFileGoBeforeAPolicys(t *testing.T) {
 		t.Errorf("Apply: %v", err)
 	}
 	eventually(t, "it is as before", func() bool { return n.Kernel(t) == before })
+}
+
+// nmstate reads back from NetworkManager what no program of the node may see.
+func TestWhoKeepsResolvConf(t *testing.T) {
+	for conf, want := range map[string]struct {
+		keeps   string
+		written bool
+	}{
+		"":                                    {"file", true},
+		"[main]\ndns=none\n":                  {"unmanaged", false},
+		"[main]\nrc-manager=unmanaged\n":      {"unmanaged", false},
+		"[main]\ndns=systemd-resolved\n":      {"file", true},
+		"[main]\ndns=none\nrc-manager=file\n": {"unmanaged", false},
+	} {
+		t.Run(strings.NewReplacer("[main]\n", "", "\n", " ").Replace(conf), func(t *testing.T) {
+			n := &node{files: map[string]string{"/etc/NetworkManager/conf.d/dns.conf": conf, "/etc/resolv.conf": ""}}
+			n.begin(t)
+			if _, _, err := n.backend.Apply(t.Context(), parsed(t, `{"dns-resolver": {"config": {"server": ["192.0.2.53"]}}}`), time.Minute, nil); err != nil {
+				t.Fatal(err)
+			}
+			told, err := observe.AskNetworkManager(t.Context(), "")
+			if err != nil || told.ResolvConf != want.keeps {
+				t.Errorf("it tells %+v, %v", told, err)
+			}
+			raw, err := os.ReadFile("/etc/resolv.conf")
+			if err != nil || strings.Contains(string(raw), "nameserver") != want.written {
+				t.Errorf("/etc/resolv.conf: %q, %v", raw, err)
+			}
+			if raw, err := os.ReadFile("/run/NetworkManager/resolv.conf"); !want.written && (err != nil || !strings.Contains(string(raw), "nameserver 192.0.2.53")) {
+				t.Errorf("where whoever keeps the file finds them: %q, %v", raw, err)
+			}
+		})
+	}
 }
