@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// preferred has the next boot take what the trial has made permanent, where it would take
-// something else.
-func preferred(before Snapshot, trial *Trial, now Snapshot) []Action {
-	return append(standIns(before, trial, now), raised(before, trial, now)...)
+// preferred has the next boot take what the trial has touched and made permanent, where it would take
+// something else, and gives profiles back what nmstate has forgotten of them.
+func preferred(before Snapshot, touched []string, now Snapshot) []Action {
+	return append(standIns(before, touched, now), completed(before, touched, now)...)
 }
 
 // namespace of the UUIDs of stand-ins: a random one.
@@ -39,10 +39,10 @@ func (k keyfile) isStandInOf(uuids []string) bool {
 //	/etc  its stand-in  U'  priority 1   what the boot activates
 //
 // A controller has none: its ports name it by its UUID.
-func standIns(before Snapshot, trial *Trial, now Snapshot) []Action {
-	inRun, onDisk := before.profiles(RunDir), now.profiles(DiskDir)
+func standIns(before Snapshot, touched []string, now Snapshot) []Action {
+	were, inRun, onDisk := before.current(), before.profiles(RunDir), now.profiles(DiskDir)
 	var actions []Action
-	for _, u := range Touched(before, trial, now) {
+	for _, u := range touched {
 		p, saved := onDisk[u]
 		if !saved || p.isController() {
 			continue
@@ -59,39 +59,73 @@ func standIns(before Snapshot, trial *Trial, now Snapshot) []Action {
 			continue
 		}
 		at := path.Join(DiskDir, strings.TrimSuffix(path.Base(p.path), ".nmconnection")+"-"+standInOf(u)[:8]+".nmconnection")
-		actions = append(actions, now.written(p, at, map[string]string{
-			"id": p.name() + " (kubernetes-nmstate)", "uuid": standInOf(u), priorityKey: strconv.Itoa(priority),
-		})...)
+		is := forgotten(were[u].keyfile, p.keyfile)
+		is.set("connection", "id", p.name()+" (kubernetes-nmstate)")
+		is.set("connection", "uuid", standInOf(u))
+		is.set("connection", priorityKey, strconv.Itoa(priority))
+		actions = append(actions, now.written(p, at, is)...)
 	}
 	return actions
 }
 
-// raised are profiles that the next boot could take another one for, of no lower priority:
-// one for all NICs, which is still active on others, and of two with the same priority
-// NetworkManager takes what was active last; and one that is written into RunDir again, of
-// whose stand-in nmstate has forgotten the priority.
-func raised(before Snapshot, trial *Trial, now Snapshot) []Action {
-	had, inRun, onDisk := before.current(), before.profiles(RunDir), now.profiles(DiskDir)
+// completed are profiles with what nmstate has forgotten of them, and with a higher
+// priority where the next boot could take another one: one for all NICs, which is still
+// active on others (of two with the same priority NetworkManager takes what was active
+// last), or one that is written into RunDir again.
+func completed(before Snapshot, touched []string, now Snapshot) []Action {
+	were, inRun, onDisk := before.current(), before.profiles(RunDir), now.profiles(DiskDir)
 	var actions []Action
-	for _, u := range Touched(before, trial, now) {
+	for _, u := range touched {
 		p, saved := onDisk[u]
-		if !saved || p.device() == "" {
+		if !saved {
 			continue
 		}
+		is := forgotten(were[u].keyfile, p.keyfile)
+		priority := p.priority()
+		if is["connection"] != nil {
+			priority = is.priority()
+		}
 		d, _ := before.device(p.device())
-		least := p.priority()
-		for _, other := range had {
+		for _, other := range were {
 			forAll := other.device() == "" && other.kind() == p.kind() && (other.isForMany() || other.uuid() == d.Profile)
 			_, again := inRun[other.uuid()]
-			if forAll || again && p.uuid() == standInOf(other.uuid()) {
-				least = max(least, other.priority()+1)
+			if p.device() != "" && (forAll || again && p.uuid() == standInOf(other.uuid())) {
+				priority = max(priority, other.priority()+1)
 			}
 		}
-		if least > p.priority() {
-			actions = append(actions, now.written(p, p.path, map[string]string{priorityKey: strconv.Itoa(least)})...)
+		if priority != p.priority() {
+			is.set("connection", priorityKey, strconv.Itoa(priority))
+		}
+		if len(is) > 0 {
+			actions = append(actions, now.written(p, p.path, is)...)
 		}
 	}
 	return actions
+}
+
+// forgotten is what nmstate, which has no word for it, changes in a profile whatever a
+// policy says: it drops the priority, and waits for DHCP without end. Where DHCP itself is
+// as before, its time is the administrator's.
+func forgotten(had, is keyfile) keyfile {
+	const timeout, endless = "dhcp-timeout", "2147483647"
+	back := keyfile{}
+	if was, said := had["connection"][priorityKey]; said && is["connection"][priorityKey] == "" {
+		back.set("connection", priorityKey, was)
+	}
+	for _, family := range []string{"ipv4", "ipv6"} {
+		was, said := had[family][timeout]
+		if said && was != endless && is[family][timeout] == endless && had[family]["method"] == is[family]["method"] {
+			back.set(family, timeout, was)
+		}
+	}
+	return back
+}
+
+func (k keyfile) set(section, key, value string) {
+	if k[section] == nil {
+		k[section] = map[string]string{}
+	}
+	k[section][key] = value
 }
 
 // isForMany tells whether the profile may be active on several devices at once
@@ -107,23 +141,23 @@ func (k keyfile) priority() int {
 	return priority
 }
 
-// written is a profile's file with other values in its section [connection], read by
-// NetworkManager. What is active stays as it is.
-func (s Snapshot) written(p profile, at string, values map[string]string) []Action {
+// written is a profile's file with other values, read by NetworkManager. What is active
+// stays as it is.
+func (s Snapshot) written(p profile, at string, values keyfile) []Action {
 	var lines []string
-	inside := false
+	section := ""
 	for line := range strings.Lines(string(s.Files[p.path].Content)) {
-		section, begins := strings.CutPrefix(strings.TrimSpace(line), "[")
+		name, begins := strings.CutPrefix(strings.TrimSpace(line), "[")
 		if begins {
-			inside = strings.TrimSuffix(section, "]") == "connection"
+			section = strings.TrimSuffix(name, "]")
 		}
 		key, _, _ := strings.Cut(line, "=")
-		if _, other := values[strings.TrimSpace(key)]; !inside || !other {
+		if _, other := values[section][strings.TrimSpace(key)]; !other {
 			lines = append(lines, line)
 		}
-		if begins && inside {
-			for _, key := range slices.Sorted(maps.Keys(values)) {
-				lines = append(lines, key+"="+values[key]+"\n")
+		if begins {
+			for _, key := range slices.Sorted(maps.Keys(values[section])) {
+				lines = append(lines, key+"="+values[section][key]+"\n")
 			}
 		}
 	}

@@ -116,3 +116,49 @@ func TestANewProfileIsPreferredToOneForAllNICs(t *testing.T) {
 		})
 	}
 }
+
+func TestProfilesKeepWhatNmstateForgets(t *testing.T) {
+	const at = DiskDir + "/eth2.nmconnection"
+	eth2 := func(lines ...string) File {
+		own := []string{"uuid=own", "interface-name=eth2"}
+		i := slices.Index(lines, "[ipv4]")
+		if i < 0 {
+			i = len(lines)
+		}
+		return File{Mode: 0o600, Content: []byte(strings.Join(slices.Concat([]string{"[connection]"}, lines[:i], own, lines[i:]), "\n") + "\n")}
+	}
+	for sentence, test := range map[string]struct {
+		before, now File
+		want        *File
+	}{
+		"its priority":                           {eth2("autoconnect-priority=7"), eth2(), new(eth2("autoconnect-priority=7"))},
+		"a low one, too":                         {eth2("autoconnect-priority=-7"), eth2(), new(eth2("autoconnect-priority=-7"))},
+		"not what somebody gave it meanwhile":    {eth2("autoconnect-priority=7"), eth2("autoconnect-priority=9"), nil},
+		"the time that it waits for a lease":     {eth2("[ipv4]", "dhcp-timeout=70", "method=auto"), eth2("[ipv4]", "dhcp-timeout=2147483647", "method=auto"), new(eth2("[ipv4]", "dhcp-timeout=70", "method=auto"))},
+		"not where the policy switched DHCP on":  {eth2("[ipv4]", "dhcp-timeout=70", "method=manual"), eth2("[ipv4]", "dhcp-timeout=2147483647", "method=auto"), nil},
+		"not one that the profile did not say":   {eth2("[ipv4]", "method=auto"), eth2("[ipv4]", "dhcp-timeout=2147483647", "method=auto"), nil},
+		"nothing where nothing is forgotten":     {eth2("autoconnect-priority=7"), eth2("autoconnect-priority=7"), nil},
+		"nothing of a profile that is to be new": {File{}, eth2(), nil},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			before := Snapshot{Files: Files{}}
+			if len(test.before.Content) > 0 {
+				before.Files[at] = test.before
+			}
+			var want []Action
+			if test.want != nil {
+				want = []Action{{Verb: Write, Path: at, File: *test.want}, {Verb: Reload, Paths: []string{at}}, {Verb: Sync}}
+			}
+			trial := &Trial{Snapshot: Snapshot{Files: Files{RunDir + "/eth2.nmconnection": test.now}}}
+			now := Snapshot{Files: Files{at: test.now}}
+			if diff := cmp.Diff(want, Tidy(before, trial, now, Change{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, action := range Tidy(before, trial, now, Change{Absent: []Interface{{Name: "eth2"}}}) {
+				if action.Verb == Write {
+					t.Errorf("a profile that goes is written: %+v", action)
+				}
+			}
+		})
+	}
+}

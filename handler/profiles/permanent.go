@@ -118,7 +118,8 @@ func Tidy(before Snapshot, trial *Trial, now Snapshot, change Change) []Action {
 	for _, uuid := range slices.Sorted(maps.Keys(void)) {
 		actions = append(actions, Action{Verb: Delete, UUID: uuid, Name: void[uuid].name()})
 	}
-	actions = append(actions, preferred(before, trial, now)...)
+	stays := slices.DeleteFunc(Touched(before, trial, now), func(uuid string) bool { _, goes := void[uuid]; return goes })
+	actions = append(actions, preferred(before, stays, now)...)
 	if len(actions) == 0 && len(change.Absent) == 0 && !lacksPort(before.current(), now.current()) {
 		return nil
 	}

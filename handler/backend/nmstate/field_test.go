@@ -120,10 +120,7 @@ func TestTrialInTheField(t *testing.T) {
 					advertise(t, "peer2", netip.MustParsePrefix("2001:db8:103::/64"))
 					n := &node{nics: []string{"eth2", "eth3"}, files: f.files, initrd: f.initrd}
 					n.begin(t)
-					n.ready = func(now pictured) bool {
-						i := slices.IndexFunc(now.Devices, func(d profiles.Device) bool { return d.Name == "eth2" })
-						return i >= 0 && now.Devices[i].Profile != ""
-					}
+					n.ready = hasProfile
 					end(t, n.attempt(t, c))
 				})
 			}
@@ -137,21 +134,10 @@ func TestAStandInFollowsItsProfile(t *testing.T) {
 	f := fields()["from netplan"]
 	n := &node{nics: []string{"eth2"}, files: f.files, initrd: f.initrd}
 	n.begin(t)
-	n.ready = func(now pictured) bool {
-		return slices.ContainsFunc(now.Devices, func(d profiles.Device) bool { return d.Name == "eth2" && d.Profile != "" })
-	}
-	permanent := func(address string) {
-		t.Helper()
-		a := n.attempt(t, change{desired: strings.Replace(f.changes["static"].desired, "198.51.102.2", address, 1)})
-		a.do(t, profiles.Permanent(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, profiles.Change{}))
-		if err := n.backend.Commit(t.Context(), a.checkpoint); err != nil {
-			t.Fatal(err)
-		}
-		a.do(t, profiles.Tidy(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, profiles.Change{}))
-	}
+	n.ready = hasProfile
 	for _, boot := range [][]string{{"198.51.102.3", "198.51.102.4"}, {"198.51.102.5", "198.51.102.6"}, {"198.51.102.7"}} {
 		for _, address := range boot {
-			permanent(address)
+			n.permanent(t, strings.Replace(f.changes["static"].desired, "198.51.102.2", address, 1))
 		}
 		n.Reboot(t)
 		eventually(t, "the boot brings "+boot[len(boot)-1], func() bool { return strings.Contains(n.Kernel(t), "eth2 address "+boot[len(boot)-1]+"/24") })
@@ -160,6 +146,42 @@ func TestAStandInFollowsItsProfile(t *testing.T) {
 	disk = slices.DeleteFunc(disk, func(at string) bool { return !strings.HasSuffix(at, ".nmconnection") })
 	if len(disk) > 3 { // That of eth1, netplan's and its stand-in.
 		t.Errorf("profiles have become more and more: %v", disk)
+	}
+}
+
+// hasProfile tells whether a profile is active on eth2.
+func hasProfile(now pictured) bool {
+	return slices.ContainsFunc(now.Devices, func(d profiles.Device) bool { return d.Name == "eth2" && d.Profile != "" })
+}
+
+// permanent makes a change permanent, as the handler does.
+func (n *node) permanent(t *testing.T, desired string) {
+	t.Helper()
+	a := n.attempt(t, change{desired: desired})
+	a.do(t, profiles.Permanent(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, profiles.Change{}))
+	if err := n.backend.Commit(t.Context(), a.checkpoint); err != nil {
+		t.Fatal(err)
+	}
+	a.do(t, profiles.Tidy(a.before.Snapshot, &a.trial, a.picture(t).Snapshot, profiles.Change{}))
+}
+
+// nmstate has no word for these, and loses them with any change.
+func TestWhatNoPolicyCanSayIsKept(t *testing.T) {
+	n := &node{nics: []string{"eth2"}, files: map[string]string{onDiskDir + "eth2.nmconnection": "[connection]\nid=eth2\nuuid=00000000-0000-4000-8000-000000000044\ntype=ethernet\ninterface-name=eth2\n" +
+		"autoconnect-priority=-7\nzone=trusted\n[ipv4]\nmethod=manual\naddress1=198.51.102.9/24\ndhcp-timeout=70\n[ipv6]\nmethod=disabled\ndhcp-timeout=66\n"}}
+	n.begin(t)
+	n.ready = hasProfile
+	for _, mtu := range []string{"1400", "1300"} {
+		n.permanent(t, `{"interfaces": [{"name": "eth2", "type": "ethernet", "state": "up", "mtu": `+mtu+`}]}`)
+		out, err := exec.Command("nmcli", "-g", "connection.zone,connection.autoconnect-priority,ipv4.dhcp-timeout,ipv6.dhcp-timeout,802-3-ethernet.mtu", "connection", "show", "eth2").CombinedOutput()
+		if want := []string{"trusted", "-7", "70", "66", mtu}; err != nil || !slices.Equal(strings.Fields(string(out)), want) {
+			t.Errorf("with an MTU of %s: %q, %v, want %q", mtu, out, err, want)
+		}
+	}
+	n.permanent(t, `{"interfaces": [{"name": "eth2", "type": "ethernet", "state": "up", "ipv4": {"enabled": true, "dhcp": true}}]}`)
+	out, err := exec.Command("nmcli", "-g", "connection.autoconnect-priority,ipv4.dhcp-timeout", "connection", "show", "eth2").CombinedOutput()
+	if want := []string{"-7", "2147483647"}; err != nil || !slices.Equal(strings.Fields(string(out)), want) {
+		t.Errorf("a policy's DHCP never gives up: %q, %v, want %q", out, err, want)
 	}
 }
 
