@@ -1,6 +1,7 @@
 package nmstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.Sta
 	if err != nil {
 		return "", nil, fmt.Errorf("asking NetworkManager for its devices: %w", err)
 	}
-	if err := refuseLeftAlone(desired, devices); err != nil {
+	if err := cmp.Or(refuseLeftAlone(desired, devices), refuseReadOnly(desired, devices)); err != nil {
 		return "", nil, err
 	}
 	forChild, foreign, err := b.absences(ctx, devices, desired)

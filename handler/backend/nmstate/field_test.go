@@ -185,6 +185,37 @@ func TestWhatNoPolicyCanSayIsKept(t *testing.T) {
 	}
 }
 
+// Debian, where somebody has said managed=true: NetworkManager has what it reads in a
+// trial, and no plugin to save it with.
+func TestAProfileThatCannotBeSavedIsTold(t *testing.T) {
+	n := &node{nics: []string{"eth2"}, files: map[string]string{
+		"/etc/NetworkManager/conf.d/debian.conf": "[main]\nplugins=ifupdown,keyfile\n[ifupdown]\nmanaged=true\n",
+		"/etc/network/interfaces":                "auto eth2\niface eth2 inet static\n\taddress 198.51.102.9\n\tnetmask 255.255.255.0\n",
+	}}
+	n.begin(t)
+	n.ready = hasProfile
+	before := n.settled(t)
+	const desired = `{"interfaces": [{"name": "br0", "type": "linux-bridge", "state": "up", "bridge": {"port": [{"name": "eth2"}]}}]}`
+	checkpoint, _, err := n.backend.Apply(t.Context(), parsed(t, desired), time.Minute, nil)
+	if err == nil || checkpoint != "" || !strings.Contains(err.Error(), "interfaces[eth2]: NetworkManager reads the profile from /etc/network/interfaces") {
+		t.Errorf("Apply: %q, %v", checkpoint, err)
+	}
+	if now := n.picture(t); now.kernel != before.kernel || !slices.Equal(now.Unsaved, before.Unsaved) {
+		t.Errorf("something was tried: %+v", now)
+	}
+
+	// What the message says to do.
+	written(t, "/etc/network/interfaces", "")
+	for _, command := range []string{`nmcli connection clone "Ifupdown (eth2)" eth2`, "nmcli connection up eth2"} {
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", command, err, out)
+		}
+	}
+	n.permanent(t, desired)
+	n.Reboot(t)
+	eventually(t, "the boot brings the port", func() bool { return strings.Contains(n.Kernel(t), `of "br0"`) })
+}
+
 // Of servers whose gateway is outside of their network, as hosters rent them out.
 func TestARouteThatNmstateCannotWriteIsTold(t *testing.T) {
 	n := &node{nics: []string{"eth2"}, files: map[string]string{onDiskDir + "eth2.nmconnection": "[connection]\nid=eth2\nuuid=00000000-0000-4000-8000-000000000044\ntype=ethernet\ninterface-name=eth2\n" +

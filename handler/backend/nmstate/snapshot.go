@@ -113,6 +113,9 @@ type known struct {
 	kind uint32
 	// reason is why it is in its state (NMDeviceStateReason); 0 where that is not said.
 	reason uint32
+	// readOnly: its profile is in no file of NetworkManager's own, which tells so of one
+	// that Debian's plugin for /etc/network/interfaces reads.
+	readOnly bool
 }
 
 // foreign tells a software interface that no profile made. A veth is none:
@@ -165,6 +168,8 @@ func (o objects) devices() map[string]known {
 			one.Profile = property[string](o, active, activeName, "Uuid")
 			connection := property[dbus.ObjectPath](o, active, activeName, "Connection")
 			one.External = property[uint32](o, connection, connectionName, "Flags")&flagExternal != 0
+			file, told := o[connection][connectionName]["Filename"].Value().(string)
+			one.readOnly = told && file == "" && !property[bool](o, connection, connectionName, "Unsaved")
 		}
 		found[name] = one
 	}

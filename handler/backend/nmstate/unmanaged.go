@@ -47,10 +47,7 @@ func toActivate(desired state.State) []string {
 // leftAlone names the interfaces whose devices NetworkManager leaves alone, and says what
 // to do. It is nil where there is none.
 func leftAlone(names []string, devices map[string]known, leaves func(known) bool) error {
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		device, is := devices[name]
-		return !is || !leaves(device)
-	})
+	names = those(names, devices, leaves)
 	if len(names) == 0 {
 		return nil
 	}
@@ -61,6 +58,29 @@ func leftAlone(names []string, devices map[string]known, leaves func(known) bool
 	return fmt.Errorf("interfaces[%s]: NetworkManager is configured to leave %s alone on this node, and no profile changes that; "+
 		"take %s out of unmanaged-devices below /etc/NetworkManager and out of /etc/network/interfaces, whichever has %s",
 		strings.Join(names, ", "), it, it, it)
+}
+
+// refuseReadOnly refuses a change of a profile that NetworkManager could try, and not save.
+func refuseReadOnly(desired state.State, devices map[string]known) error {
+	names := toActivate(desired)
+	for _, route := range desired.Routes() {
+		names = append(names, route.NextHopInterface)
+	}
+	slices.Sort(names)
+	names = those(slices.Compact(names), devices, func(k known) bool { return k.readOnly })
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("interfaces[%s]: NetworkManager reads the profile from /etc/network/interfaces, and cannot write it; "+
+		"copy it into one of NetworkManager's own (nmcli connection clone), take the interface out of that file, and activate the copy", strings.Join(names, ", "))
+}
+
+// those are the named interfaces with devices of a kind.
+func those(names []string, devices map[string]known, is func(known) bool) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		device, there := devices[name]
+		return !there || !is(device)
+	})
 }
 
 // orLeftAlone adds to what was found wrong that NetworkManager leaves a part of it alone.

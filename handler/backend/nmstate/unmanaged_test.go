@@ -37,6 +37,21 @@ func TestRefuseLeftAlone(t *testing.T) {
 	}
 }
 
+func TestRefuseReadOnly(t *testing.T) {
+	devices := map[string]known{"eth1": {readOnly: true}, "eth2": {}}
+	for desired, want := range map[string]bool{
+		bridgeOverEth1: true,
+		`{"interfaces":[{"name":"eth1","mtu":1400}]}`:       true,
+		`{"interfaces":[{"name":"eth1","state":"absent"}]}`: false,
+		`{"interfaces":[{"name":"eth2","mtu":1400}]}`:       false,
+		`{"routes":{"config":[{"destination":"198.51.100.0/24","next-hop-interface":"eth1","next-hop-address":"192.0.2.9"}]}}`: true,
+	} {
+		if err := refuseReadOnly(parsed(t, desired), devices); (err != nil) != want {
+			t.Errorf("%s: %v", desired, err)
+		}
+	}
+}
+
 func TestWaitsInVain(t *testing.T) {
 	all := func(profileCount int, states map[string]profiles.DeviceState) objects {
 		made := objects{}
