@@ -89,6 +89,18 @@ dhcp-timeout=2147483647
 [ipv6]
 method=link-local
 `}, changes: nic},
+		// bootc, OSTree: of the image, which nobody can write.
+		"of the image": {files: map[string]string{"/usr/lib/NetworkManager/system-connections/eth2.nmconnection": `[connection]
+id=image eth2
+uuid=00000000-0000-4000-8000-000000000024
+type=ethernet
+interface-name=eth2
+[ipv4]
+method=manual
+address1=198.51.102.9/24
+[ipv6]
+method=ignore
+`}, changes: nic},
 		"from netplan": {initrd: map[string]string{inRun + "netplan-eth2.nmconnection": `[connection]
 id=netplan-eth2
 uuid=00000000-0000-4000-8000-000000000023

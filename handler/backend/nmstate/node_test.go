@@ -166,7 +166,7 @@ func freshFiles(t *testing.T) {
 	t.Helper()
 	for _, dir := range []string{
 		"/etc/NetworkManager/conf.d", "/etc/NetworkManager/dispatcher.d", "/etc/NetworkManager/system-connections",
-		"/run/NetworkManager", "/var/lib/NetworkManager", "/etc/network",
+		"/run/NetworkManager", "/var/lib/NetworkManager", "/etc/network", "/usr/lib/NetworkManager/system-connections",
 	} {
 		empty(t, dir)
 	}
