@@ -91,6 +91,9 @@ func nodeOf(policy *v1.NodeNetworkConfigurationPolicy, enactment *v1.NodeNetwork
 	if state != nil {
 		n.readTransaction(policy.Name, state.Status.Transaction, now)
 	}
+	if n.Phase == Confirm && IsConfirmed(policy) { // The node tells what it knew a moment ago.
+		n.Phase, n.ConfirmUntil, n.Cause = Changing, "", "is confirmed; the node has not read that yet"
+	}
 	return n
 }
 

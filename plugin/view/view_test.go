@@ -79,6 +79,16 @@ func TestTree(t *testing.T) {
 			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 0/1 nodes finished", v1.ReasonConfigurationProgressing)
 			return Of(taken(policy, 2, "node1"), objectsOf(on("node1", v1.EnactmentProgressing, "Applying desired state: waiting for confirmation until 12:05:00Z: kubectl annotate")), now())
 		},
+		"a change that a person has confirmed, which the node has not read yet": func() Policy {
+			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 0/3 nodes finished", v1.ReasonConfigurationProgressing)
+			policy.Annotations = map[string]string{v1.ConfirmAnnotation: "2"}
+			return Of(taken(policy, 2, "node1"), objectsOf(on("node1", v1.EnactmentProgressing, "Applying desired state: waiting for confirmation until 12:05:00Z: kubectl annotate")), now())
+		},
+		"a change whose last generation a person has confirmed": func() Policy {
+			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 0/3 nodes finished", v1.ReasonConfigurationProgressing)
+			policy.Annotations = map[string]string{v1.ConfirmAnnotation: "1"}
+			return Of(taken(policy, 2, "node1"), objectsOf(on("node1", v1.EnactmentProgressing, "Applying desired state: waiting for confirmation until 12:05:00Z: kubectl annotate")), now())
+		},
 		"a change that a person has to confirm, and of which the policy does not tell yet": func() Policy {
 			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 0/1 nodes finished, 1 pending", v1.ReasonConfigurationProgressing)
 			return Of(taken(policy, 2), objectsOf(on("node1", v1.EnactmentProgressing, "Applying desired state: waiting for confirmation until 12:05:00Z: kubectl annotate")), now())
