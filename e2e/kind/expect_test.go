@@ -255,14 +255,14 @@ func hasAll(words []string) func(string) bool {
 // without what NetworkManager says in its own way of an interface that it has
 // taken over and let go again: who makes the addresses that the kernel would make
 // too, who made routes, the metric of those that follow from addresses, and the
-// kernel's route for multicast, without which a NIC with no addresses is left.
+// kernel's route for multicast, which a NIC for specs has until its first profile.
 func settled(lines []string) []string {
-	pod := regexp.MustCompile(podLink)
+	pod, multicast := regexp.MustCompile(podLink), regexp.MustCompile(`"dev":"eth[12]","dst":"ff00::/8"`)
 	own := regexp.MustCompile(`,("protocol":"(kernel_ll|static)"|"noprefixroute":true|"nodad":true|"inet6_addr_gen_mode":"[a-z0-9]*")`)
 	derived, metric := regexp.MustCompile(`^route6? .*"protocol":"kernel"`), regexp.MustCompile(`,"metric":\d+`)
 	var kept []string
 	for _, line := range lines {
-		if pod.MatchString(line) || strings.Contains(line, `"dst":"ff00::/8"`) {
+		if pod.MatchString(line) || multicast.MatchString(line) {
 			continue
 		}
 		line = own.ReplaceAllString(line, "")

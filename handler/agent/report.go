@@ -159,10 +159,7 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, reason, "reading the node's network: "+err.Error())
 		return nil
 	}
-	var host Daemon
-	if a.NetworkManager != nil {
-		host = a.NetworkManager(ctx)
-	}
+	host := a.host(ctx)
 	if old := host.tooOld(); old != "" {
 		a.setCondition(status, v1.StateAvailable, metav1.ConditionFalse, v1.ReasonNetworkManagerTooOld, old)
 	} else {

@@ -16,11 +16,13 @@ type Daemon struct{ Version, ResolvConf string }
 
 // tooOld says in one line why the node's NetworkManager is not to be relied on;
 // empty for one that is new enough, or whose version is not known.
-func (a *Agent) tooOld(ctx context.Context) string {
+func (a *Agent) tooOld(ctx context.Context) string { return a.host(ctx).tooOld() }
+
+func (a *Agent) host(ctx context.Context) Daemon {
 	if a.NetworkManager == nil {
-		return ""
+		return Daemon{}
 	}
-	return a.NetworkManager(ctx).tooOld()
+	return a.NetworkManager(ctx)
 }
 
 func (d Daemon) tooOld() string {

@@ -82,7 +82,7 @@ func completed(before Snapshot, touched []string, now Snapshot) []Action {
 		}
 		is := forgotten(were[u].keyfile, p.keyfile)
 		priority := p.priority()
-		if is["connection"] != nil {
+		if _, had := is["connection"][priorityKey]; had {
 			priority = is.priority()
 		}
 		d, _ := before.device(p.device())
