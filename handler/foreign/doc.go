@@ -14,6 +14,10 @@
 // Loss is Managed, and a caller gives it a moment. The rest nobody but its
 // owner brings back.
 //
+// One thing of NetworkManager's own is compared as well, once a change was taken back:
+// of two gateways it uses the one with the lower metric, and it gives a device that it
+// activates anew the highest one of all. Outranked tells which of them was the first.
+//
 // Nobody else is stopped from working meanwhile: what vanished together with
 // its device (a pod's veth), what its owner replaced, and what goes with the
 // carrier is no loss. Nothing is ever removed here.

@@ -43,6 +43,9 @@ const (
 	// Reapply gives Device the settings that it has, which leaves addresses and routes
 	// of others alone, and has NetworkManager run its scripts.
 	Reapply Verb = "reapply"
+	// SetMetric has NetworkManager give the routes of Device, of the family IPv6 or
+	// IPv4, the metric Metric, until it activates the device anew: its profile stays.
+	SetMetric Verb = "set-metric"
 	// Disconnect deactivates what is active on Device.
 	Disconnect Verb = "disconnect"
 	// DeleteDevice removes the software device Device.
@@ -61,6 +64,8 @@ type Action struct {
 	File   File
 	Device string
 	MTU    int
+	Metric int
+	IPv6   bool
 	Name   string
 	Keys   state.Keys
 }
@@ -83,6 +88,12 @@ func (a Action) String() string {
 		return fmt.Sprintf("%s %s", a.Verb, a.Device)
 	case SetMTU:
 		return fmt.Sprintf("%s %s to %d", a.Verb, a.Device, a.MTU)
+	case SetMetric:
+		family := "IPv4"
+		if a.IPv6 {
+			family = "IPv6"
+		}
+		return fmt.Sprintf("%s of %s for %s to %d", a.Verb, a.Device, family, a.Metric)
 	case SetOpenVSwitch:
 		return fmt.Sprintf("%s %s", a.Verb, strings.Join(a.Keys.Names(), ", "))
 	case SetHostname:

@@ -58,7 +58,7 @@ func (m *systemBus) do(ctx context.Context, action profiles.Action) error {
 		return m.call(ctx, answerWithin, settingsPath, settingsName+".SaveHostname", action.Name).Err
 	case profiles.Activate:
 		return m.activate(ctx, action.UUID, action.Device)
-	case profiles.Disconnect, profiles.DeleteDevice, profiles.Reapply:
+	case profiles.Disconnect, profiles.DeleteDevice, profiles.Reapply, profiles.SetMetric:
 		path, err := m.device(ctx, action.Device)
 		if err != nil {
 			return err
@@ -68,6 +68,8 @@ func (m *systemBus) do(ctx context.Context, action profiles.Action) error {
 			return m.call(ctx, answerWithin, path, deviceName+".Delete").Err
 		case profiles.Reapply:
 			return m.reapply(ctx, path)
+		case profiles.SetMetric:
+			return m.setMetric(ctx, path, action)
 		}
 		return m.disconnect(ctx, path)
 	}
@@ -130,6 +132,31 @@ func (m *systemBus) disconnect(ctx context.Context, path dbus.ObjectPath) error 
 		return nil
 	}
 	return m.call(ctx, answerWithin, path, deviceName+".Disconnect").Err
+}
+
+// setMetric gives a device the settings that it has, with another metric for its routes.
+// They are those of the moment and in no file, as nmcli's "device modify" leaves them.
+func (m *systemBus) setMetric(ctx context.Context, device dbus.ObjectPath, action profiles.Action) error {
+	const noFlags = uint32(0)
+	var settings map[string]map[string]dbus.Variant
+	var version uint64
+	if err := m.call(ctx, answerWithin, device, deviceName+".GetAppliedConnection", noFlags).Store(&settings, &version); err != nil {
+		return err
+	}
+	family := "ipv4"
+	if action.IPv6 {
+		family = "ipv6"
+	}
+	if settings[family] == nil {
+		return fmt.Errorf("%w: the device has no %s", backend.ErrGone, family)
+	}
+	for _, ip := range []string{"ipv4", "ipv6"} {
+		// What address-data and route-data say as well, of a type that is lost in Go.
+		delete(settings[ip], "addresses")
+		delete(settings[ip], "routes")
+	}
+	settings[family]["route-metric"] = dbus.MakeVariant(int64(action.Metric))
+	return m.call(ctx, answerWithin, device, deviceName+".Reapply", settings, version, keepExternal).Err
 }
 
 func setMTU(name string, mtu int) error {

@@ -119,7 +119,8 @@ var goneAnswers = map[string]string{
 	// Of a device that has just gone: only what is made by software is deleted.
 	deviceName + ".Delete": "org.freedesktop.NetworkManager.Device.NotSoftware",
 	// Of a device that has no profile, and so no settings to be given again.
-	deviceName + ".Reapply": "org.freedesktop.NetworkManager.Device.NotActive",
+	deviceName + ".Reapply":              "org.freedesktop.NetworkManager.Device.NotActive",
+	deviceName + ".GetAppliedConnection": "org.freedesktop.NetworkManager.Device.NotActive",
 }
 
 // spoken turns an error of a call of a method into one of the port's.
