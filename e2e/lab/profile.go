@@ -71,10 +71,6 @@ rc-manager=file
 hostname-mode=none
 `
 
-// fixedMetric: left to itself NetworkManager chooses another metric each time a
-// profile is activated, and no rollback would look as before.
-const fixedMetric = "route-metric=100"
-
 // profile is NetworkManager's keyfile for a NIC or a link; empty for one that is
 // left alone.
 func (n nicPlan) profile() string {
@@ -106,9 +102,6 @@ func (n nicPlan) profile() string {
 		return strings.Join(lines, "\n") + "\n" // A port has no addresses.
 	}
 	lines = append(lines, "[ipv4]", "method="+method4)
-	if method4 != "disabled" {
-		lines = append(lines, fixedMetric)
-	}
 	if method4 == "manual" {
 		lines = append(lines, "address1="+strings.TrimSuffix(n.Address+","+n.Gateway, ","))
 		if n.DNS != "" {
@@ -116,9 +109,6 @@ func (n nicPlan) profile() string {
 		}
 	}
 	lines = append(lines, "", "[ipv6]", "method="+method6)
-	if method6 == "manual" || method6 == "auto" {
-		lines = append(lines, fixedMetric)
-	}
 	if method6 == "manual" {
 		lines = append(lines, "address1="+strings.TrimSuffix(n.Address6+","+n.Gateway6, ","))
 	}

@@ -106,7 +106,7 @@ func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if len(committed.Sources) == 0 {
 		due.Unguarded = nns.Spec.DefaultProbes == v1.DefaultProbesDrop
 	}
-	if found := a.obstacle(ctx); found != nil {
+	if found, _ := a.obstacle(ctx); found != nil { // An apply says what is wrong with NetworkManager.
 		a.drift.LookAt(now.Add(found.look))
 		return nil
 	}

@@ -62,6 +62,15 @@ type host struct {
 	told []string
 	// hold, when set, keeps an apply from returning until it is closed or killed.
 	hold chan struct{}
+	// silent is why it does not tell its checkpoints.
+	silent error
+}
+
+// answer has it tell its checkpoints, or not.
+func (h *host) answer(silent error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.silent = silent
 }
 
 func newHost() *host {
@@ -155,6 +164,9 @@ func (h *host) Rollback(_ context.Context, c backend.Checkpoint) error {
 func (h *host) Pending(context.Context) ([]backend.Pending, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.silent != nil {
+		return nil, h.silent
+	}
 	if h.checkpoint == "" {
 		return nil, nil
 	}

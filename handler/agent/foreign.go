@@ -125,7 +125,7 @@ func (a *Agent) foreignBack(entry journal.Entry) *keeping {
 		return &keeping{} // The caller has said so.
 	}
 	back := a.keeping(*entry.Foreign, foreign.NamedBy(document).Back())
-	back.ranked = map[foreign.Order]bool{}
+	back.told = map[foreign.Order]bool{}
 	return back
 }
 
@@ -142,9 +142,9 @@ type keeping struct {
 	began  time.Time
 	// last is when something was lost the last time, or the beginning.
 	last time.Time
-	// ranked are the devices that were given their metrics from before; nil where
+	// told are the devices that were given their metrics from before; nil where
 	// the change may give them others.
-	ranked map[foreign.Order]bool
+	told map[foreign.Order]bool
 }
 
 // isQuiet: nothing was lost for a moment. NetworkManager returns from a rollback
@@ -185,30 +185,30 @@ func (k *keeping) round(ctx context.Context) []string {
 			}
 		}
 	}
-	if k.ranked != nil {
-		left = append(left, k.rank(ctx, now)...)
+	if k.told != nil {
+		left = append(left, k.inOrder(ctx, now)...)
 	}
 	return idle.Lines(left)
 }
 
-// rank has NetworkManager use the routes of its devices in the order in which it did: of
+// inOrder has NetworkManager use the routes of its devices in the order in which it did: of
 // two gateways the other one may lead nowhere. Each device is told once, and one that has
 // no such route yet when there is no more patience with it.
-func (k *keeping) rank(ctx context.Context, now foreign.Snapshot) []string {
+func (k *keeping) inOrder(ctx context.Context, now foreign.Snapshot) []string {
 	patient := k.agent.Clock.Now().Before(k.began.Add(managedGrace))
 	var left []string
 	for _, o := range foreign.Outranked(k.before, now) {
-		if o.Late && k.ranked[o] {
+		if o.Late && k.told[o] {
 			continue // It gets its route with its lease, whenever that comes.
 		}
-		if !k.ranked[o] && !(o.Late && patient) {
+		if !k.told[o] && !(o.Late && patient) {
 			k.last = k.agent.Clock.Now()
 			action := profiles.Action{Verb: profiles.SetMetric, Device: o.Device, IPv6: o.IPv6, Metric: o.Metric}
 			if err := k.agent.do(ctx, []profiles.Action{action}); err != nil {
 				left = append(left, fmt.Sprintf("%s, and comes after it now: %v", o, err))
 				continue
 			}
-			k.ranked[o] = true
+			k.told[o] = true
 		}
 		left = append(left, fmt.Sprintf("%s, and comes after it now", o))
 	}

@@ -31,6 +31,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	}
 	for {
 		now.Past, now.Ending, now.Now = record.Past(a.record.Record), a.health.ending.Load(), a.Clock.Now()
+		now.Closed = a.record.closing == stored // What was committed without a trial may not be on the disk.
 		action, stage := idle.Decide(now)
 		var wait time.Duration
 		switch action := action.(type) {
@@ -171,7 +172,8 @@ func (a *Agent) enforce(ctx context.Context, nns *v1.NodeNetworkState, action id
 // how long to wait for the next attempt, zero for none.
 func (a *Agent) begin(ctx context.Context, nns *v1.NodeNetworkState, waited *v1.Transaction) (time.Duration, error) {
 	hash := a.hashOf(nns.Spec.DesiredState)
-	if found := a.obstacle(ctx); found != nil {
+	found, unknown := a.obstacle(ctx)
+	if found != nil {
 		a.wait(nns, waited, found)
 		return found.look, nil
 	}
@@ -206,6 +208,11 @@ func (a *Agent) begin(ctx context.Context, nns *v1.NodeNetworkState, waited *v1.
 		a.txn.entry.Scripts = a.record.Scripts.Without(desired)
 	}
 	delta = state.Union(delta, undo)
+	if unknown != nil && (delta.IsEmpty() || a.takesOver(nns.Spec)) {
+		found = unasked(unknown)
+		a.wait(nns, waited, found)
+		return found.look, nil
+	}
 	if wait, over := a.withoutTrial(ctx, nns.Spec, change, delta); over {
 		return wait, nil
 	}
@@ -238,10 +245,15 @@ func (a *Agent) withoutTrial(ctx context.Context, spec v1.NodeNetworkStateSpec, 
 	switch {
 	case delta.IsEmpty():
 		return a.commitUntried(ctx, change, a.txn.entry, ""), true
-	case !a.txn.entry.Undo && record.IsTakeOver(a.record.Record, spec):
+	case a.takesOver(spec):
 		return a.takeOver(ctx, change, delta)
 	}
 	return 0, false
+}
+
+// takesOver tells whether the desired state may be in place already, as another project left it.
+func (a *Agent) takesOver(spec v1.NodeNetworkStateSpec) bool {
+	return !a.txn.entry.Undo && record.IsTakeOver(a.record.Record, spec)
 }
 
 // commitUntried commits what the node has already, without a trial. Like one it reads

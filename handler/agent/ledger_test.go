@@ -104,6 +104,30 @@ func TestWhereWhatIsCommittedComesFromIsToldOnceTheDiskHasIt(t *testing.T) {
 	}
 }
 
+// What the node has already is committed without a trial, and told no sooner.
+func TestWhatIsCommittedWithoutATrialIsToldOnceTheDiskHasIt(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	var full atomic.Bool
+	var refused atomic.Int32
+	a, _ := n.handler(func(o *Options) { o.Journal = fullDisk{o.Journal, &full, &refused} })
+	n.want(2, "p", "br0", "br1")
+	n.outcome(2)
+	full.Store(true)
+	n.want(3, "p", "br0")
+	n.until("the record could not be written, and a turn has come to its end", func() bool {
+		a.poke()
+		return refused.Load() > 3
+	})
+	if got := n.get().Status.Transaction; got.Generation != 2 {
+		t.Errorf("told too early: %+v", got)
+	}
+	full.Store(false)
+	if got := n.outcome(3); got.Result != v1.TransactionCommitted {
+		t.Errorf("outcome = %+v", got)
+	}
+}
+
 // closesAfter is a journal that notes what was done on the host before it was closed.
 type closesAfter struct {
 	journal.Journal

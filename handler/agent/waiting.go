@@ -29,17 +29,24 @@ type obstacle struct {
 
 // obstacle finds checkpoints of somebody else; nil for none. NetworkManager makes no second
 // one of the same device, so a try would be refused; that is no failure of the
-// change, and none is counted.
-func (a *Agent) obstacle(ctx context.Context) *obstacle {
+// change, and none is counted. The error is that it cannot be known: an apply says what is
+// wrong with NetworkManager, and what needs none waits (unasked).
+func (a *Agent) obstacle(ctx context.Context) (*obstacle, error) {
 	pending, err := a.checkpoints(ctx)
 	if err != nil || len(pending) == 0 {
-		return nil // An apply says what is wrong with NetworkManager.
+		return nil, err
 	}
 	since, err := a.Boot.Elapsed()
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return obstacleOf(pending, since, a.Clock.Now())
+	return obstacleOf(pending, since, a.Clock.Now()), nil
+}
+
+// unasked keeps from being committed what the node seems to have already: a checkpoint that
+// nobody knows of may take it away again.
+func unasked(err error) *obstacle {
+	return &obstacle{message: "waiting for NetworkManager, which does not tell its checkpoints: " + oneLine(err), look: checkpointLook}
 }
 
 // checkpoints are those that NetworkManager has while none is ours.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,26 @@ func TestAChangeWaitsForACheckpointOfSomebodyElseAndThatIsNoFailure(t *testing.T
 	got := n.outcome(2)
 	if got.Result != v1.TransactionCommitted || !got.Since.Equal(&waiting.Since) {
 		t.Errorf("outcome = %+v, and it has waited since %s", got, waiting.Since)
+	}
+}
+
+// A checkpoint that nobody knows of may take away what the node has now.
+func TestNothingIsCommittedWithoutATrialAsLongAsTheCheckpointsAreNotKnown(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	a, _ := n.handler()
+	n.want(2, "p", "br0", "br1")
+	n.outcome(2)
+	n.host.answer(errors.New("no connection to D-Bus"))
+	n.want(3, "p", "br0")
+	n.until("the change is told as waiting", func() bool { return n.get().Status.Transaction.Phase == v1.PhaseWaiting })
+	if waiting := n.get().Status.Transaction; !strings.Contains(waiting.Message, "does not tell its checkpoints: no connection to D-Bus") || waiting.Generation != 3 {
+		t.Errorf("waiting: %+v", waiting)
+	}
+	n.host.answer(nil)
+	a.poke()
+	if got := n.outcome(3); got.Result != v1.TransactionCommitted {
+		t.Errorf("outcome = %+v", got)
 	}
 }
 

@@ -34,15 +34,19 @@ type race struct {
 	devices map[string]rank
 }
 
-// rank is the metric of a device's route. A static one may name it in the profile.
+// rank is the metric of a device's route.
 type rank struct {
 	metric int
+	// theirs: NetworkManager has nothing to do with it.
+	theirs bool
+	// static: its metric may be one that the profile names.
 	static bool
 }
 
 // Outranked are the devices whose routes came before those of others and do not any
-// more, or not yet, in the order of their names: NetworkManager's routes alone, by which
-// a node with two gateways chooses one. A device stands there once for each family.
+// more, or not yet, in the order of their names. That is how a node with two gateways
+// chooses one. Only NetworkManager's routes are to be given another metric. A device
+// stands there once for each family.
 func Outranked(before, now Snapshot) []Order {
 	is := races(now)
 	found := map[Order]Order{}
@@ -76,14 +80,17 @@ func Outranked(before, now Snapshot) []Order {
 func overtaken(first, second string, was, is race) []Order {
 	one, here := is.devices[first]
 	other, there := is.devices[second]
-	if here && there && one.metric < other.metric {
+	switch {
+	case here && there && one.metric < other.metric:
 		return nil
+	case was.devices[first].theirs && !here, was.devices[second].theirs && !there:
+		return nil // Their owners took them away.
 	}
 	var found []Order
 	for _, name := range []string{first, second} {
 		had := was.devices[name]
 		has, here := is.devices[name]
-		if here && has.metric == had.metric || !here && had.static {
+		if had.theirs || here && has.metric == had.metric || !here && had.static {
 			continue
 		}
 		found = append(found, Order{
@@ -94,17 +101,17 @@ func overtaken(first, second string, was, is race) []Order {
 	return found
 }
 
-// races are those of NetworkManager's routes.
+// races are all destinations of routes through one device.
 func races(of Snapshot) map[routeKey]race {
 	links := indexed(of.Links)
 	found := map[routeKey]race{}
 	for _, raw := range of.Routes {
 		r, ok := raw.read()
-		if !ok || !r.ranks() {
+		if !ok || r.kind != typeUnicast || r.cloned || len(r.hops) != 1 || r.hops[0].device == 0 || r.linkLocal() {
 			continue
 		}
-		metric := r.key.metric
-		if metric >= unreachablePenalty {
+		metric, theirs := r.key.metric, !r.numbered()
+		if metric >= unreachablePenalty && !theirs {
 			metric -= unreachablePenalty
 		}
 		key := r.key
@@ -116,18 +123,17 @@ func races(of Snapshot) map[routeKey]race {
 		}
 		name := links.name(r.hops[0].device)
 		if best, has := at.devices[name]; !has || metric < best.metric {
-			at.devices[name] = rank{metric: metric, static: r.protocol == protocolStatic}
+			at.devices[name] = rank{metric: metric, theirs: theirs, static: r.protocol == protocolStatic}
 		}
 	}
 	return found
 }
 
-// ranks tells a route to which NetworkManager gives the metric of its device.
-func (r route) ranks() bool {
+// numbered tells a route to which NetworkManager may have given the metric of its device.
+func (r route) numbered() bool {
 	switch r.protocol {
 	case protocolKernel, protocolStatic, protocolDHCP, protocolRA:
-	default:
-		return false
+		return true
 	}
-	return r.kind == typeUnicast && !r.cloned && len(r.hops) == 1 && r.hops[0].device != 0 && !r.linkLocal()
+	return false
 }

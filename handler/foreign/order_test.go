@@ -32,11 +32,26 @@ func TestOutranked(t *testing.T) {
 		before, after func(*node) *node
 		outranked     []string
 	}{
-		"nothing where the order is as before":             {before: dhcp(both), after: dhcp(both)},
-		"nothing where other metrics have the same order":  {before: dhcp(both), after: dhcp(map[string]int{"eth0": 103, "eth1": 107})},
-		"nothing where one gateway is all that there was":  {before: dhcp(map[string]int{"eth0": 100}), after: dhcp(map[string]int{"eth0": 103})},
-		"nothing where both had the same metric":           {before: dhcp(map[string]int{"eth0": 100, "eth1": 100}), after: dhcp(map[string]int{"eth0": 103, "eth1": 100})},
-		"nothing where the metric is a routing daemon's":   {before: func(n *node) *node { return n.gateways(186, both) }, after: func(n *node) *node { return n.gateways(186, map[string]int{"eth0": 102, "eth1": 101}) }},
+		"nothing where the order is as before":            {before: dhcp(both), after: dhcp(both)},
+		"nothing where other metrics have the same order": {before: dhcp(both), after: dhcp(map[string]int{"eth0": 103, "eth1": 107})},
+		"nothing where one gateway is all that there was": {before: dhcp(map[string]int{"eth0": 100}), after: dhcp(map[string]int{"eth0": 103})},
+		"nothing where both had the same metric":          {before: dhcp(map[string]int{"eth0": 100, "eth1": 100}), after: dhcp(map[string]int{"eth0": 103, "eth1": 100})},
+		"nothing where the metric is a routing daemon's":  {before: func(n *node) *node { return n.gateways(186, both) }, after: func(n *node) *node { return n.gateways(186, map[string]int{"eth0": 102, "eth1": 101}) }},
+		"nothing where somebody else's route has gone": {
+			before: func(n *node) *node {
+				return n.gateways(protocolBoot, map[string]int{"eth1": 101}).gateways(protocolDHCP, map[string]int{"eth0": 100})
+			},
+			after: dhcp(map[string]int{"eth0": 102}),
+		},
+		"a device that comes after somebody else's route now": {
+			before: func(n *node) *node {
+				return n.gateways(protocolBoot, map[string]int{"eth1": 101}).gateways(protocolDHCP, map[string]int{"eth0": 100})
+			},
+			after: func(n *node) *node {
+				return n.gateways(protocolBoot, map[string]int{"eth1": 101}).gateways(protocolDHCP, map[string]int{"eth0": 102})
+			},
+			outranked: []string{"eth0 IPv4 to 100: route 0.0.0.0/0: eth0 came before eth1"},
+		},
 		"nothing where a gateway leads to no Internet now": {before: dhcp(both), after: dhcp(map[string]int{"eth0": 20100, "eth1": 101})},
 		"the device that comes last now, since it was activated anew": {
 			before: dhcp(both), after: dhcp(map[string]int{"eth0": 102, "eth1": 101}),

@@ -60,8 +60,10 @@ func DiffAfterBoot(before, after State) []Difference {
 // link-local address of a MAC address that the interface had no more, where another one came;
 // and the MAC address that Open vSwitch draws for an internal port, which each activation of
 // its profile makes anew, with the link-local address and the lease that follow. One that a
-// profile gives comes back with it.
+// profile gives comes back with it. And metrics that a device was given for the moment, so
+// that its routes come before those of others again.
 func DiffAfterRollback(before, after State) []Difference {
+	after = withMetricsOf(before, after)
 	was, is := leaves(inOrder(before)), leaves(inOrder(after))
 	drawn := map[Path]bool{}
 	for _, one := range after.Interfaces() {
@@ -145,8 +147,7 @@ func automaticMetric(one Interface, route Route) bool {
 	if route.IsIPv6() {
 		family = IPv6
 	}
-	fixed, said := integer(object(one.tree[string(family)])["auto-route-metric"])
-	return route.HasMetric && route.Metric >= metricSpan && (!said || fixed < 0)
+	return route.HasMetric && route.Metric >= metricSpan && choosesMetric(one.tree, family, "auto-route-metric")
 }
 
 func routeLeaf(route Route, leaf, entry string) Path {

@@ -184,6 +184,31 @@ func TestALinkLocalAddressOfAMACThatABridgeHadNoMoreDoesNotComeBack(t *testing.T
 }
 
 // The internal port of an Open vSwitch bridge in the VM, whose change gave it another address.
+// A device is given the metric that it had, so that its routes come before those of others
+// again: its profile says nothing of it, and compares as before.
+func TestDiffAfterRollbackLeavesOutMetricsOfTheMoment(t *testing.T) {
+	node := func(auto, prefix, metric string) state.State {
+		return parse(t, `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","ipv4":{"enabled":true,"auto-route-metric":`+auto+`,"prefix-route-metric":`+prefix+`}}],
+			"routes":{"config":[{"destination":"0.0.0.0/0","next-hop-address":"192.0.2.1","next-hop-interface":"eth1","metric":`+metric+`}]}}`)
+	}
+	for name, test := range map[string]struct {
+		before, after state.State
+		same          bool
+	}{
+		"it was given one":               {node("-1", "-1", "100"), node("100", "100", "100"), true},
+		"NetworkManager chose another":   {node("-1", "-1", "100"), node("-1", "-1", "102"), true},
+		"its profile names another":      {node("50", "50", "50"), node("100", "100", "100"), false},
+		"its profile names one no more":  {node("50", "50", "50"), node("-1", "-1", "100"), false},
+		"a route of its own has another": {node("50", "50", "300"), node("50", "50", "301"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := lines(state.DiffAfterRollback(test.before, test.after)); (len(got) == 0) != test.same {
+				t.Errorf("DiffAfterRollback() = %q, want the same: %v", got, test.same)
+			}
+		})
+	}
+}
+
 func TestOpenVSwitchDrawsTheMACAddressOfAnInternalPortAtEachActivation(t *testing.T) {
 	const (
 		drawn, again = "9A:16:1C:86:B6:92", "66:18:C7:7D:91:09"

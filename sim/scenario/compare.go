@@ -3,8 +3,10 @@ package scenario
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,6 +30,61 @@ var macs = regexp.MustCompile(`(?i)([0-9a-f]{2}:){5}[0-9a-f]{2}|fe80::[0-9a-f:]+
 
 // metric of a route in the lab's words.
 var metric = regexp.MustCompile(`"metric":[0-9]+`)
+
+// automatic are metrics that NetworkManager may have chosen, in the lab's words: it counts
+// them up from the number of a device's type, and those of two types are 50 apart.
+var automatic = regexp.MustCompile(`"metric":[1-9][0-9]{1,2}\b`)
+
+// toward is where a route leads to, in the lab's words.
+var toward = regexp.MustCompile(`"dst":"[^"]*"`)
+
+// inOrder is a snapshot in which each route that is NetworkManager's has its place among
+// those to the same destination for its metric. A device that was activated anew has
+// another metric. That decides nothing as long as no route comes before another one that
+// came before it.
+func inOrder(snapshot string) string {
+	lines := strings.Split(snapshot, "\n")
+	metrics := map[string][]int{}
+	place := func(line string) (string, int) {
+		kind, _, _ := strings.Cut(line, " ")
+		n, _ := strconv.Atoi(strings.TrimPrefix(automatic.FindString(line), `"metric":`))
+		return kind + toward.FindString(line), n
+	}
+	for _, line := range lines {
+		if isNumbered(line) {
+			to, n := place(line)
+			metrics[to] = append(metrics[to], n)
+		}
+	}
+	for i, line := range lines {
+		if !isNumbered(line) {
+			continue
+		}
+		to, n := place(line)
+		before := 0
+		for _, other := range metrics[to] {
+			if other < n {
+				before++
+			}
+		}
+		lines[i] = automatic.ReplaceAllString(line, fmt.Sprintf(`"metric":"about %d, after %d others"`, n/50*50, before))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// isNumbered tells a line of a route that may have its metric from NetworkManager.
+func isNumbered(line string) bool {
+	if !strings.HasPrefix(line, "route") || !automatic.MatchString(line) {
+		return false
+	}
+	for _, protocol := range []string{"kernel", "static", "dhcp", "ra"} {
+		if strings.Contains(line, `"protocol":"`+protocol+`"`) {
+			return true
+		}
+	}
+	return false
+}
 
 // inUse tells which port of a bond is, in the lab's words: of the bond, and of the port.
 var inUse = regexp.MustCompile(`("active_slave":|"state":)"(?:eth[0-9]+|ACTIVE|BACKUP)"`)
