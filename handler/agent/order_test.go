@@ -38,14 +38,14 @@ func gateways(metrics map[int]uint32) foreign.Snapshot {
 	return found
 }
 
-// told is a backend that notes what it is to do.
-type told struct {
+// noting is a backend that notes what it is to do.
+type noting struct {
 	backend.Backend
 	actions []string
 	err     error
 }
 
-func (b *told) Do(_ context.Context, action profiles.Action) error {
+func (b *noting) Do(_ context.Context, action profiles.Action) error {
 	b.actions = append(b.actions, action.String())
 	return b.err
 }
@@ -77,7 +77,7 @@ func TestOfTwoGatewaysTheFirstOneComesFirstAgain(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, began := &told{err: c.err}, time.Unix(0, 0)
+			b, began := &noting{err: c.err}, time.Unix(0, 0)
 			a := &Agent{Options: Options{Backend: b, Clock: deadline.On(clocktesting.NewFakeClock(began.Add(c.after)))}}
 			k := &keeping{agent: a, before: gateways(map[int]uint32{2: 100, 3: 101}), began: began, told: map[foreign.Order]bool{}}
 			var left [2][]string
