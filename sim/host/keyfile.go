@@ -170,7 +170,10 @@ func (k known) withServers(p *profile, file profiles.File) *profile {
 				other.search = append(other.search, items...)
 			}
 		}
-		k[key] = &other
+		if own := other.uuid + "\n" + other.meaning(); k[own] == nil {
+			k[own] = &other // As which it is written, once NetworkManager has read it.
+		}
+		k[key] = k[other.uuid+"\n"+other.meaning()]
 	}
 	return k[key]
 }
