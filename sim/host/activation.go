@@ -148,6 +148,7 @@ func (h *Host) realize(e *edit, p *profile) error {
 			l.MAC = l.Permanent
 		}
 	})
+	l = e.change(l, func(l *Link) { l.given = [2]int{} })
 	h.join(e, l)
 	return nil
 }
@@ -230,7 +231,7 @@ func (h *Host) address(e *edit, a *activation) {
 			}
 		}
 	}
-	l = e.change(l, func(l *Link) { l.Addresses, l.IPv6Off = addresses, !p.enabled("ipv6") })
+	l = e.number(e.change(l, func(l *Link) { l.Addresses, l.IPv6Off = addresses, !p.enabled("ipv6") }), p)
 	e.dropRoutes(func(r Route) bool {
 		return r.Dev == l.Name && (r.Protocol == Static || r.Protocol == DHCP || r.Protocol == RA)
 	})
@@ -313,6 +314,7 @@ func (h *Host) deactivate(name string, userspace bool, kind string) {
 		e.dropRoutes(func(r Route) bool { return r.Dev == name })
 		e.change(l, func(l *Link) {
 			l.Addresses, l.Controller, l.Said, l.Up = nil, "", nil, false
+			l.number, l.aspired, l.given = 0, 0, [2]int{}
 			l.touches++
 		})
 	}

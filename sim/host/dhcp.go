@@ -144,6 +144,9 @@ func (h *Host) addLeased(e *edit, p *profile, family string, lease *Lease) {
 		return
 	}
 	r := Route{To: defaultOf(lease.Gateway), Via: lease.Gateway, Dev: p.name, Table: MainTable, Metric: metricOf(p.kind), Protocol: DHCP}
+	if l := e.link(p.name, false); l != nil {
+		r.Metric = l.metric(family == "ipv6")
+	}
 	if family == "ipv6" {
 		r.Protocol = RA
 	}

@@ -179,6 +179,8 @@ func (h *Host) doByNetworkManager(action profiles.Action) error {
 		if h.kernel.named(action.Device) == nil {
 			return gone("device %s", action.Device)
 		}
+	case profiles.SetMetric:
+		return h.setMetric(action)
 	case profiles.Disconnect, profiles.DeleteDevice:
 		l := h.kernel.named(action.Device)
 		if l == nil || action.Verb == profiles.DeleteDevice && !l.software() {

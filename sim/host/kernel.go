@@ -105,7 +105,7 @@ func (k *kernel) connected() []Route {
 			r := Route{To: a.Prefix.Masked(), Dev: l.Name, Table: k.tableOf(l), Protocol: Kernel}
 			switch {
 			case a.Managed:
-				r.Metric = metricOf(l.Type)
+				r.Metric = l.metric(a.Prefix.Addr().Is6())
 			case a.Prefix.Addr().Is6():
 				r.Metric = 256
 			}

@@ -41,6 +41,11 @@ type Link struct {
 	// IPv6Off is the kernel's disable_ipv6.
 	IPv6Off   bool
 	Addresses []Address
+	// number is the metric that NetworkManager chose for its routes, and aspired the one
+	// that it would have with no other link there; 0: it has no addresses of NetworkManager's.
+	number, aspired int
+	// given are metrics by family that NetworkManager was told for the moment.
+	given [2]int
 	// touches counts what NetworkManager did to it.
 	touches int
 	// Said is what NetworkManager's profile said when it was activated, in

@@ -43,6 +43,7 @@ func (h *Host) startNetworkManager() {
 	h.nm.starts++
 	h.settings = h.readSettings()
 	h.routeByRules()
+	h.forgetAspired()
 	for _, p := range h.inOrder(h.settings.profiles) {
 		if p.up() && !h.isActive(p) && !h.isUnused(p) {
 			h.autoconnect(p)

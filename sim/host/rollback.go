@@ -104,6 +104,7 @@ func (h *Host) bringBack(e *edit, c *trial, was *Link) *profile {
 		l.MTU, l.MAC, l.Up, l.Controller = was.MTU, was.MAC, was.Up, was.Controller
 		l.Base, l.VLAN, l.Table, l.Peer, l.Alone = was.Base, was.VLAN, was.Table, was.Peer, was.Alone
 		l.Addresses, l.Said = nil, was.Said
+		l.number, l.aspired, l.given = 0, 0, [2]int{}
 		if observed {
 			l.Addresses = firstIPv4(was.Addresses)
 			l.IPv6Off = true

@@ -31,12 +31,13 @@ var macs = regexp.MustCompile(`(?i)([0-9a-f]{2}:){5}[0-9a-f]{2}|fe80::[0-9a-f:]+
 // metric of a route in the lab's words.
 var metric = regexp.MustCompile(`"metric":[0-9]+`)
 
-// automatic are metrics that NetworkManager may have chosen, in the lab's words: it counts
-// them up from the number of a device's type, and those of two types are 50 apart.
-var automatic = regexp.MustCompile(`"metric":[1-9][0-9]{1,2}\b`)
-
-// toward is where a route leads to, in the lab's words.
-var toward = regexp.MustCompile(`"dst":"[^"]*"`)
+// numbered are lines of routes that may have their metric from NetworkManager, which counts
+// them up from the number of a device's type; those of two types are 50 apart. In the lab's
+// words and in the simulator's: where to, and the metric.
+var numbered = []*regexp.Regexp{
+	regexp.MustCompile(`^route6? .*"dst":"([^"]*)".*"metric":([1-9][0-9]{1,2}),.*"protocol":"(?:kernel|static|dhcp|ra)"`),
+	regexp.MustCompile(`^route (\S+) .*dev \S+ metric ([1-9][0-9]{1,2})\b`),
+}
 
 // inOrder is a snapshot in which each route that is NetworkManager's has its place among
 // those to the same destination for its metric. A device that was activated anew has
@@ -45,45 +46,35 @@ var toward = regexp.MustCompile(`"dst":"[^"]*"`)
 func inOrder(snapshot string) string {
 	lines := strings.Split(snapshot, "\n")
 	metrics := map[string][]int{}
-	place := func(line string) (string, int) {
-		kind, _, _ := strings.Cut(line, " ")
-		n, _ := strconv.Atoi(strings.TrimPrefix(automatic.FindString(line), `"metric":`))
-		return kind + toward.FindString(line), n
+	read := func(line string) (to string, metric int, at []int) {
+		for _, form := range numbered {
+			if at = form.FindStringSubmatchIndex(line); at != nil {
+				metric, _ = strconv.Atoi(line[at[4]:at[5]])
+				return line[:strings.Index(line, " ")] + line[at[2]:at[3]], metric, at[4:6]
+			}
+		}
+		return "", 0, nil
 	}
 	for _, line := range lines {
-		if isNumbered(line) {
-			to, n := place(line)
-			metrics[to] = append(metrics[to], n)
+		if to, metric, at := read(line); at != nil {
+			metrics[to] = append(metrics[to], metric)
 		}
 	}
 	for i, line := range lines {
-		if !isNumbered(line) {
+		to, metric, at := read(line)
+		if at == nil {
 			continue
 		}
-		to, n := place(line)
 		before := 0
 		for _, other := range metrics[to] {
-			if other < n {
+			if other < metric {
 				before++
 			}
 		}
-		lines[i] = automatic.ReplaceAllString(line, fmt.Sprintf(`"metric":"about %d, after %d others"`, n/50*50, before))
+		lines[i] = fmt.Sprintf("%sabout %d, after %d others%s", line[:at[0]], metric/50*50, before, line[at[1]:])
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
-}
-
-// isNumbered tells a line of a route that may have its metric from NetworkManager.
-func isNumbered(line string) bool {
-	if !strings.HasPrefix(line, "route") || !automatic.MatchString(line) {
-		return false
-	}
-	for _, protocol := range []string{"kernel", "static", "dhcp", "ra"} {
-		if strings.Contains(line, `"protocol":"`+protocol+`"`) {
-			return true
-		}
-	}
-	return false
 }
 
 // inUse tells which port of a bond is, in the lab's words: of the bond, and of the port.

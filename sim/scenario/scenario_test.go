@@ -165,6 +165,38 @@ func TestAPictureLeavesOutWhatAServerOrARouterChose(t *testing.T) {
 	}
 }
 
+// TestSnapshotsAreInOrder where metrics differ that decide nothing, in the lab's words and in
+// the simulator's.
+func TestSnapshotsAreInOrder(t *testing.T) {
+	lab := func(device, metric string) string {
+		return `route {"dev":"` + device + `","dst":"default","gateway":"192.0.2.1","metric":` + metric + `,"protocol":"dhcp"}` + "\n"
+	}
+	sim := func(device, metric string) string {
+		return "route 0.0.0.0/0 via 192.0.2.1 dev " + device + " metric " + metric + "\n"
+	}
+	for _, route := range []func(device, metric string) string{lab, sim} {
+		before := route("eth0", "100") + route("eth1", "101")
+		for name, tt := range map[string]struct {
+			after string
+			same  bool
+		}{
+			"as before":                       {before, true},
+			"both have others":                {route("eth0", "103") + route("eth1", "105"), true},
+			"they changed places":             {route("eth1", "100") + route("eth0", "101"), false},
+			"the first one comes last":        {route("eth1", "101") + route("eth0", "102"), false},
+			"they have the same":              {route("eth0", "101") + route("eth1", "101"), false},
+			"one has that of another type":    {route("eth0", "100") + route("eth1", "425"), false},
+			"one is not there":                {route("eth0", "100"), false},
+			"one leads to another gateway":    {strings.Replace(before, "192.0.2.1", "192.0.2.2", 1), false},
+			"one is NetworkManager's no more": {strings.Replace(strings.Replace(before, `"dhcp"`, `"boot"`, 1), "metric 100", "metric 0", 1), false},
+		} {
+			if got := inOrder(tt.after) == inOrder(before); got != tt.same {
+				t.Errorf("%s: the same is to be %v:\n%s", name, tt.same, cmp.Diff(inOrder(before), inOrder(tt.after)))
+			}
+		}
+	}
+}
+
 // TestSnapshotsAreAlike whatever a boot chose anew, the order of lines by it included, and
 // in nothing else.
 func TestSnapshotsAreAlike(t *testing.T) {
