@@ -73,6 +73,24 @@ var _ = Describe("A node with two gateways", func() {
 	}
 })
 
+var _ = Describe("A node with two gateways, once a policy is deleted", func() {
+	for _, name := range []string{"node1", "node2"} {
+		It("leaves through the first one again: "+name, func(ctx SpecContext) {
+			f := take(ctx, twoGateways)
+			n, err := f.Node(name)
+			Expect(err).NotTo(HaveOccurred())
+			var before []string
+			Eventually(ctx, func() []string { before = byGateway(ctx, n); return before }).Should(HaveLen(2))
+			good := strings.NewReplacer("NODE", name, "NIC", before[0], "probes: [{type: confirm, timeoutSeconds: 4}]", "onDelete: Revert").Replace(underABridge)
+			f.create(ctx, good)
+			f.awaitEnactment(ctx, name, "bridge", enactmentSuccess)
+			f.delete(ctx, "bridge")
+			f.awaitGone(ctx, n, "bridge")
+			Eventually(ctx, func() []string { return byGateway(ctx, n) }).Should(Equal(before))
+		}, SpecTimeout(specTimeout))
+	}
+})
+
 // byGateway are the NICs that lead to a gateway of IPv4, the first one first.
 func byGateway(ctx context.Context, n *lab.Node) []string {
 	GinkgoHelper()

@@ -1,5 +1,51 @@
 package state
 
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// inPlace has an interface name the metrics by which what it learns of DHCP and router
+// advertisements competes with other interfaces. NetworkManager chose them, and would choose
+// a higher one when it activates the interface anew: with two gateways the node would leave
+// through the other one.
+func inPlace(one map[string]any, node State) map[string]any {
+	for _, family := range []Family{IPv4, IPv6} {
+		ip := object(one[string(family)])
+		if !isDynamic(ip) || !choosesMetric(one, family, "auto-route-metric") {
+			continue
+		}
+		if metric, competes := competing(node.RunningRoutes(), text(one["name"]), family); competes {
+			ip["auto-route-metric"] = json.Number(strconv.FormatInt(metric, 10))
+		}
+	}
+	return one
+}
+
+// competing is the metric of an interface's route of the family to a destination that
+// another interface leads to as well; false if there is none.
+func competing(routes []Route, name string, family Family) (int64, bool) {
+	type place struct {
+		destination string
+		table       int64
+	}
+	metrics := map[place]int64{}
+	for _, route := range routes {
+		onLink := strings.HasPrefix(route.Destination, "fe80:") || strings.HasPrefix(route.Destination, "ff")
+		if route.NextHopInterface == name && route.HasMetric && route.IsIPv6() == (family == IPv6) && !onLink {
+			metrics[place{route.Destination, route.TableID}] = route.Metric
+		}
+	}
+	for _, other := range routes {
+		metric, both := metrics[place{other.Destination, other.TableID}]
+		if both && other.NextHopInterface != name {
+			return metric, true
+		}
+	}
+	return 0, false
+}
+
 // withMetricsOf is a state whose interfaces name metrics of their routes only where they did
 // before. Otherwise NetworkManager chooses them, as their profiles still say.
 func withMetricsOf(before, after State) State {

@@ -43,7 +43,7 @@ func (o Originals) Remember(from, committed, before State, kept []Path) Original
 	said := implied(committed)
 	c := newComparison(before)
 	tree := map[string]any{}
-	if interfaces := o.interfaces(implied(from), said, c); len(interfaces) > 0 {
+	if interfaces := o.interfaces(implied(from), said, c, before); len(interfaces) > 0 {
 		tree["interfaces"] = interfaces
 	}
 	if routes := o.routes(from, said, before); len(routes) > 0 {
@@ -68,7 +68,7 @@ func (o Originals) Remember(from, committed, before State, kept []Path) Original
 // put back.
 func nodeSections() []string { return []string{"dns-resolver", "hostname", "ovn", "ovs-db"} }
 
-func (o Originals) interfaces(from, said implication, c *comparison) map[string]any {
+func (o Originals) interfaces(from, said implication, c *comparison, before State) map[string]any {
 	known := object(o.tree["interfaces"])
 	found := map[string]any{}
 	for _, one := range said.interfaces {
@@ -80,7 +80,7 @@ func (o Originals) interfaces(from, said implication, c *comparison) map[string]
 		case !owned && !older && there && one.goes():
 			tree = wholeInterfaceOf(was)
 		case there:
-			tree = rememberedInterface(have, old.tree, one, canonical(was.Tree()))
+			tree = rememberedInterface(have, old.tree, one, inPlace(canonical(was.Tree()), before))
 		default:
 			tree = rememberedInterface(have, old.tree, one, nil)
 		}

@@ -193,6 +193,20 @@ func TestUndo(t *testing.T) {
 			current: `{"ovs-db":{"external_ids":{"a":"2"}}}`,
 			want:    `{}`,
 		},
+		"the first of two gateways stays the first": {
+			before:  `{"interfaces":[{"name":"eth0","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":true,"auto-route-metric":-1}}],"routes":{"running":[{"destination":"0.0.0.0/0","next-hop-address":"192.0.2.1","next-hop-interface":"eth0","metric":100,"table-id":254},{"destination":"0.0.0.0/0","next-hop-address":"192.0.2.1","next-hop-interface":"eth1","metric":101,"table-id":254}]}}`,
+			from:    `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth0"}]}}]}`,
+			current: `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth0"}]}},{"name":"eth0","type":"ethernet","state":"up","controller":"br0","ipv4":{"enabled":false}}]}`,
+			want: `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"absent"},
+				{"name":"eth0","type":"ethernet","state":"up","controller":"","ipv4":{"enabled":true,"dhcp":true,"auto-route-metric":100},"ipv6":{"enabled":false}}]}`,
+		},
+		"the metric of the only gateway is NetworkManager's to choose": {
+			before:  `{"interfaces":[{"name":"eth0","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":true,"auto-route-metric":-1}}],"routes":{"running":[{"destination":"0.0.0.0/0","next-hop-address":"192.0.2.1","next-hop-interface":"eth0","metric":100,"table-id":254},{"destination":"198.51.100.0/24","next-hop-address":"192.0.2.1","next-hop-interface":"eth1","metric":101,"table-id":254}]}}`,
+			from:    `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth0"}]}}]}`,
+			current: `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"up","bridge":{"port":[{"name":"eth0"}]}},{"name":"eth0","type":"ethernet","state":"up","controller":"br0","ipv4":{"enabled":false}}]}`,
+			want: `{"interfaces":[{"name":"br0","type":"linux-bridge","state":"absent"},
+				{"name":"eth0","type":"ethernet","state":"up","controller":"","ipv4":{"enabled":true,"dhcp":true,"auto-route-metric":-1},"ipv6":{"enabled":false}}]}`,
+		},
 		"name servers that somebody else has changed are left alone": {
 			before:  `{"dns-resolver":{"config":{"server":["192.0.2.2"]}}}`,
 			from:    `{"dns-resolver":{"config":{"server":["192.0.2.9"]}}}`,
