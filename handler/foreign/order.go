@@ -111,8 +111,8 @@ func races(of Snapshot) map[routeKey]race {
 			continue
 		}
 		metric, theirs := r.key.metric, !r.numbered()
-		if metric >= unreachablePenalty && !theirs {
-			metric -= unreachablePenalty
+		if !theirs {
+			metric %= unreachablePenalty
 		}
 		key := r.key
 		key.metric = 0

@@ -37,10 +37,12 @@ func competing(routes []Route, name string, family Family) (int64, bool) {
 			metrics[place{route.Destination, route.TableID}] = route.Metric
 		}
 	}
+	// What NetworkManager adds to a gateway that leads to no Internet, where it looks.
+	const penalty = 20000
 	for _, other := range routes {
 		metric, both := metrics[place{other.Destination, other.TableID}]
 		if both && other.NextHopInterface != name {
-			return metric, true
+			return metric % penalty, true
 		}
 	}
 	return 0, false
