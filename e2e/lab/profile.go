@@ -71,6 +71,11 @@ rc-manager=file
 hostname-mode=none
 `
 
+// fixedMetric: left to itself NetworkManager chooses another metric each time a
+// profile is activated, and no rollback would look as before. A NIC that is Numbered
+// has none.
+const fixedMetric = "route-metric=100"
+
 // profile is NetworkManager's keyfile for a NIC or a link; empty for one that is
 // left alone.
 func (n nicPlan) profile() string {
@@ -102,6 +107,9 @@ func (n nicPlan) profile() string {
 		return strings.Join(lines, "\n") + "\n" // A port has no addresses.
 	}
 	lines = append(lines, "[ipv4]", "method="+method4)
+	if method4 != "disabled" && !n.Numbered {
+		lines = append(lines, fixedMetric)
+	}
 	if method4 == "manual" {
 		lines = append(lines, "address1="+strings.TrimSuffix(n.Address+","+n.Gateway, ","))
 		if n.DNS != "" {
@@ -109,6 +117,9 @@ func (n nicPlan) profile() string {
 		}
 	}
 	lines = append(lines, "", "[ipv6]", "method="+method6)
+	if (method6 == "manual" || method6 == "auto") && !n.Numbered {
+		lines = append(lines, fixedMetric)
+	}
 	if method6 == "manual" {
 		lines = append(lines, "address1="+strings.TrimSuffix(n.Address6+","+n.Gateway6, ","))
 	}

@@ -66,6 +66,9 @@ type NICSpec struct {
 	// Address6 is a CIDR, "auto" (router advertisements, default where the switch
 	// sends them), or "none".
 	Address6 string `yaml:"address6,omitempty" json:"address6,omitempty"`
+	// Numbered has its profile name no metric: NetworkManager numbers the NICs of the node,
+	// as it does in the field, and does so anew whenever it activates one.
+	Numbered bool `yaml:"numbered,omitempty" json:"numbered,omitempty"`
 	// SRIOV makes it an emulated card with virtual functions. Only a lab in a VM has one.
 	SRIOV bool `yaml:"sriov,omitempty" json:"sriov,omitempty"`
 }

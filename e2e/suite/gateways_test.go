@@ -18,12 +18,12 @@ const twoGateways = `
 nodes:
 - name: node1
   nics:
-  - {name: eth0, switch: lan, address: dhcp}
-  - {name: eth1, switch: leaf, address: dhcp}
+  - {name: eth0, switch: lan, address: dhcp, numbered: true}
+  - {name: eth1, switch: leaf, address: dhcp, numbered: true}
 - name: node2
   nics:
-  - {name: eth0, switch: lan, address: 192.0.2.12/24, address6: "2001:db8::12/64"}
-  - {name: eth1, switch: leaf, address: 198.51.100.12/24, address6: "2001:db8:1::12/64"}
+  - {name: eth0, switch: lan, address: 192.0.2.12/24, address6: "2001:db8::12/64", numbered: true}
+  - {name: eth1, switch: leaf, address: 198.51.100.12/24, address6: "2001:db8:1::12/64", numbered: true}
 switches:
 - {name: lan, gateway: 192.0.2.1/24, gateway6: "2001:db8::1/64", dns: true, dhcp: {from: 192.0.2.100, to: 192.0.2.150}}
 - {name: leaf, gateway: 198.51.100.1/24, gateway6: "2001:db8:1::1/64", dhcp: {from: 198.51.100.100, to: 198.51.100.150}}
