@@ -39,9 +39,9 @@ var checks = []form{
 	{usage: "phase NODES PHASE", means: "the open transaction of the node's own journal; Idle for none", holds: phaseIs},
 	{usage: "kernel NODES TEXT...", means: "the kernel has each of these", holds: kernelHas(true)},
 	{usage: "no kernel NODES TEXT...", means: "the kernel has none of these", holds: kernelHas(false)},
-	{usage: "same NODES since MARK", means: "no transaction is open, and the node is as it was then, but for metrics that decide nothing", holds: sameSince(inOrder)},
-	{usage: "alike NODES since MARK", means: "as same, but links that a boot has made anew may have another MAC address, and connected routes another metric", holds: sameSince(func(all string) string { return inOrder(acrossBoots(all)) })},
-	{usage: "undone NODES since MARK", means: "as same, but a profile that was there may say it in nmstate's words", holds: sameSince(func(all string) string { return inOrder(afterUndo(all)) })},
+	{usage: "same NODES since MARK", means: "no transaction is open, and the node is as it was then, but for metrics that decide nothing", holds: sameSince(InOrder)},
+	{usage: "alike NODES since MARK", means: "as same, but links that a boot has made anew may have another MAC address, and connected routes another metric", holds: sameSince(func(all string) string { return InOrder(acrossBoots(all)) })},
+	{usage: "undone NODES since MARK", means: "as same, but a profile that was there may say it in nmstate's words", holds: sameSince(func(all string) string { return InOrder(afterUndo(all)) })},
 	{usage: "applies NODES COUNT since MARK", means: "so many applies were begun", holds: appliesSince},
 }
 

@@ -36,14 +36,14 @@ var metric = regexp.MustCompile(`"metric":[0-9]+`)
 // words and in the simulator's: where to, and the metric.
 var numbered = []*regexp.Regexp{
 	regexp.MustCompile(`^route6? .*"dst":"([^"]*)".*"metric":([1-9][0-9]{1,2}),.*"protocol":"(?:kernel|static|dhcp|ra)"`),
-	regexp.MustCompile(`^route (\S+) .*dev \S+ metric ([1-9][0-9]{1,2})\b`),
+	regexp.MustCompile(`^((?:\S+: )?route \S+) .*dev \S+ metric ([1-9][0-9]{1,2})\b`), // In the picture of an end, after the node.
 }
 
-// inOrder is a snapshot in which each route that is NetworkManager's has its place among
+// InOrder is a snapshot, or a picture, in which each route that is NetworkManager's has its place among
 // those to the same destination for its metric. A device that was activated anew has
 // another metric. That decides nothing as long as no route comes before another one that
 // came before it.
-func inOrder(snapshot string) string {
+func InOrder(snapshot string) string {
 	lines := strings.Split(snapshot, "\n")
 	metrics := map[string][]int{}
 	read := func(line string) (to string, metric int, at []int) {

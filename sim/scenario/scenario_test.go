@@ -190,8 +190,8 @@ func TestSnapshotsAreInOrder(t *testing.T) {
 			"one leads to another gateway":    {strings.Replace(before, "192.0.2.1", "192.0.2.2", 1), false},
 			"one is NetworkManager's no more": {strings.Replace(strings.Replace(before, `"dhcp"`, `"boot"`, 1), "metric 100", "metric 0", 1), false},
 		} {
-			if got := inOrder(tt.after) == inOrder(before); got != tt.same {
-				t.Errorf("%s: the same is to be %v:\n%s", name, tt.same, cmp.Diff(inOrder(before), inOrder(tt.after)))
+			if got := InOrder(tt.after) == InOrder(before); got != tt.same {
+				t.Errorf("%s: the same is to be %v:\n%s", name, tt.same, cmp.Diff(InOrder(before), InOrder(tt.after)))
 			}
 		}
 	}
