@@ -140,7 +140,7 @@ func (h *Host) realize(e *edit, p *profile) error {
 		// A NIC that is to be down keeps its link, for its carrier: it is disconnected.
 		l.Up, l.MTU, l.Controller, l.Said = p.up() || !l.software(), mtu, controller, p.said
 		l.touches++
-		l.Unused = false
+		l.Unused, l.given = false, [2]int{}
 		l.Base, l.VLAN, l.Table, l.Peer = baseOf(p.said), vlanOf(p.said), tableIn(p.said), peerOf(p.said, l)
 		if mac := text(p.said["mac-address"]); mac != "" {
 			l.MAC = capitals(mac)
@@ -148,7 +148,6 @@ func (h *Host) realize(e *edit, p *profile) error {
 			l.MAC = l.Permanent
 		}
 	})
-	l = e.change(l, func(l *Link) { l.given = [2]int{} })
 	h.join(e, l)
 	return nil
 }

@@ -170,10 +170,11 @@ func (k known) withServers(p *profile, file profiles.File) *profile {
 				other.search = append(other.search, items...)
 			}
 		}
-		if own := other.uuid + "\n" + other.meaning(); k[own] == nil {
-			k[own] = &other // As which it is written, once NetworkManager has read it.
+		own := other.uuid + "\n" + other.meaning() // As which it is written, once NetworkManager has read it.
+		if k[own] == nil {
+			k[own] = &other
 		}
-		k[key] = k[other.uuid+"\n"+other.meaning()]
+		k[key] = k[own]
 	}
 	return k[key]
 }

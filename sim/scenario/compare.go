@@ -31,29 +31,26 @@ var macs = regexp.MustCompile(`(?i)([0-9a-f]{2}:){5}[0-9a-f]{2}|fe80::[0-9a-f:]+
 // metric of a route in the lab's words.
 var metric = regexp.MustCompile(`"metric":[0-9]+`)
 
-// numbered are lines of routes that may have their metric from NetworkManager, which counts
-// them up from the number of a device's type; those of two types are 50 apart. In the lab's
-// words and in the simulator's: where to, and the metric.
-var numbered = []*regexp.Regexp{
-	regexp.MustCompile(`^route6? .*"dst":"([^"]*)".*"metric":([1-9][0-9]{1,2}),.*"protocol":"(?:kernel|static|dhcp|ra)"`),
-	regexp.MustCompile(`^((?:\S+: )?route \S+) .*dev \S+ metric ([1-9][0-9]{1,2})\b`), // In the picture of an end, after the node.
-}
+// numbered is a line of the simulator's about a route that may have its metric from
+// NetworkManager, maybe after the name of its node: where to, and the metric. Those of two
+// types of devices are 25 apart at least. Any other metric somebody has named. The lab's
+// NICs name all of theirs.
+var numbered = regexp.MustCompile(`^((?:\S+: )?route \S+) .*dev \S+ metric ((?:1[0-2]|3[0-2]|4[0-4])[0-9])\b`)
 
-// InOrder is a snapshot, or a picture, in which each route that is NetworkManager's has its place among
-// those to the same destination for its metric. A device that was activated anew has
-// another metric. That decides nothing as long as no route comes before another one that
-// came before it.
+// InOrder is a snapshot, or a picture, of the simulator in which each of those routes has
+// its place among those to the same destination for its metric. A device that was activated
+// anew has another metric, which decides nothing as long as no route comes before another
+// one that came before it.
 func InOrder(snapshot string) string {
 	lines := strings.Split(snapshot, "\n")
 	metrics := map[string][]int{}
 	read := func(line string) (to string, metric int, at []int) {
-		for _, form := range numbered {
-			if at = form.FindStringSubmatchIndex(line); at != nil {
-				metric, _ = strconv.Atoi(line[at[4]:at[5]])
-				return line[:strings.Index(line, " ")] + line[at[2]:at[3]], metric, at[4:6]
-			}
+		found := numbered.FindStringSubmatchIndex(line)
+		if found == nil {
+			return "", 0, nil
 		}
-		return "", 0, nil
+		metric, _ = strconv.Atoi(line[found[4]:found[5]])
+		return line[found[2]:found[3]], metric, found[4:]
 	}
 	for _, line := range lines {
 		if to, metric, at := read(line); at != nil {
@@ -71,7 +68,7 @@ func InOrder(snapshot string) string {
 				before++
 			}
 		}
-		lines[i] = fmt.Sprintf("%sabout %d, after %d others%s", line[:at[0]], metric/50*50, before, line[at[1]:])
+		lines[i] = fmt.Sprintf("%sabout %d, after %d others%s", line[:at[0]], metric/25*25, before, line[at[1]:])
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")

@@ -165,34 +165,33 @@ func TestAPictureLeavesOutWhatAServerOrARouterChose(t *testing.T) {
 	}
 }
 
-// TestSnapshotsAreInOrder where metrics differ that decide nothing, in the lab's words and in
-// the simulator's.
+// TestSnapshotsAreInOrder where metrics differ that NetworkManager chose and that decide
+// nothing, in the simulator's words; in the lab's each metric counts.
 func TestSnapshotsAreInOrder(t *testing.T) {
-	lab := func(device, metric string) string {
-		return `route {"dev":"` + device + `","dst":"default","gateway":"192.0.2.1","metric":` + metric + `,"protocol":"dhcp"}` + "\n"
-	}
-	sim := func(device, metric string) string {
+	route := func(device, metric string) string {
 		return "route 0.0.0.0/0 via 192.0.2.1 dev " + device + " metric " + metric + "\n"
 	}
-	for _, route := range []func(device, metric string) string{lab, sim} {
-		before := route("eth0", "100") + route("eth1", "101")
-		for name, tt := range map[string]struct {
-			after string
-			same  bool
-		}{
-			"as before":                       {before, true},
-			"both have others":                {route("eth0", "103") + route("eth1", "105"), true},
-			"they changed places":             {route("eth1", "100") + route("eth0", "101"), false},
-			"the first one comes last":        {route("eth1", "101") + route("eth0", "102"), false},
-			"they have the same":              {route("eth0", "101") + route("eth1", "101"), false},
-			"one has that of another type":    {route("eth0", "100") + route("eth1", "425"), false},
-			"one is not there":                {route("eth0", "100"), false},
-			"one leads to another gateway":    {strings.Replace(before, "192.0.2.1", "192.0.2.2", 1), false},
-			"one is NetworkManager's no more": {strings.Replace(strings.Replace(before, `"dhcp"`, `"boot"`, 1), "metric 100", "metric 0", 1), false},
-		} {
-			if got := InOrder(tt.after) == InOrder(before); got != tt.same {
-				t.Errorf("%s: the same is to be %v:\n%s", name, tt.same, cmp.Diff(InOrder(before), InOrder(tt.after)))
-			}
+	const lab = `route {"dev":"eth0","dst":"default","gateway":"192.0.2.1","metric":100,"protocol":"dhcp"}`
+	before := route("eth0", "100") + route("eth1", "101")
+	for name, tt := range map[string]struct {
+		before, after string
+		same          bool
+	}{
+		"as before":                       {before, before, true},
+		"both have others":                {before, route("eth0", "103") + route("eth1", "105"), true},
+		"they changed places":             {before, route("eth1", "100") + route("eth0", "101"), false},
+		"the first one comes last":        {before, route("eth1", "101") + route("eth0", "102"), false},
+		"they have the same":              {before, route("eth0", "101") + route("eth1", "101"), false},
+		"one has that of another type":    {before, route("eth0", "100") + route("eth1", "425"), false},
+		"one is not there":                {before, route("eth0", "100"), false},
+		"one leads to another gateway":    {before, strings.Replace(before, "192.0.2.1", "192.0.2.2", 1), false},
+		"one is NetworkManager's no more": {before, strings.Replace(before, "metric 100", "metric 0", 1), false},
+		"a VLAN is a bridge":              {route("eth0.7", "400"), route("eth0.7", "425"), false},
+		"one that somebody has named":     {route("eth0", "150"), route("eth0", "151"), false},
+		"one on the lab":                  {lab, strings.Replace(lab, "100", "102", 1), false},
+	} {
+		if got := InOrder(tt.after) == InOrder(tt.before); got != tt.same {
+			t.Errorf("%s: the same is to be %v:\n%s", name, tt.same, cmp.Diff(InOrder(tt.before), InOrder(tt.after)))
 		}
 	}
 }
