@@ -63,7 +63,7 @@ func wrongPolicies() []wrong {
 var places = map[string]string{
 	"admission": "admission: refused", "warning": "admission: a warning; enactment, before anything is tried",
 	"enactment": "enactment, before anything is tried",
-	"change":    "enactment, once the attempt was taken back", "policy": "policy: nothing is wrong by itself",
+	"attempt":   "enactment, before anything is changed; it is tried again", "policy": "policy: nothing is wrong by itself",
 }
 
 var _ = Describe("A wrong policy", func() {
@@ -107,7 +107,7 @@ func (f *fleet) told(ctx context.Context, n *lab.Node, w wrong, dry dryRun) stri
 		return f.saidOfPolicy(ctx, w.Name)
 	}
 	message := f.awaitFailing(ctx, n.Name, w.Name)
-	if w.Told != "change" {
+	if w.Told != "attempt" {
 		Expect(applies(n)).To(Equal(before), "nothing was tried: "+w.Sentence)
 		Expect(message).NotTo(ContainSubstring("Retrying"), w.Sentence)
 	}

@@ -54,11 +54,15 @@ func (b *Backend) applyHeld(ctx context.Context, m *systemBus, desired state.Sta
 	if err != nil {
 		return "", nil, err
 	}
+	claims, err := b.refuseClaimed(ctx, desired)
+	if err != nil {
+		return "", nil, err
+	}
 	holding, err := hold(b.disk)
 	if err != nil {
 		return "", nil, err
 	}
-	under := underCheckpoint{child: child, holding: holding, desired: desired, forChild: forChild, foreign: foreign}
+	under := underCheckpoint{child: child, holding: holding, desired: desired, forChild: forChild, foreign: foreign, claims: claims}
 	made, err := b.applyUnder(ctx, m, under, rollbackAfter, armed)
 	// Whatever became of it, and after NetworkManager has answered once more:
 	// by then it has done what the child asked of it.
@@ -82,6 +86,8 @@ type underCheckpoint struct {
 	// foreign are the interfaces that are deleted when nmstate is done (absences).
 	desired, forChild state.State
 	foreign           []string
+	// claims are the addresses about which nobody could be asked yet.
+	claims []claim
 }
 
 func (b *Backend) applyUnder(ctx context.Context, m *systemBus, under underCheckpoint, rollbackAfter time.Duration, armed func(backend.Checkpoint)) (backend.Checkpoint, error) {
@@ -142,11 +148,15 @@ func (b *Backend) completed(ctx context.Context, t *trial, under underCheckpoint
 	if err := t.manager.deleteForeign(ctx, under.foreign); err != nil {
 		return err
 	}
-	tried := under.desired.ForTrial()
-	if verifiesItself(tried) {
-		return nil
+	var err error
+	if tried := under.desired.ForTrial(); !verifiesItself(tried) {
+		err = t.verify(ctx, tried, b.Show, changes, under.holding)
 	}
-	err := t.verify(ctx, tried, b.Show, changes, under.holding)
+	if err == nil && len(under.claims) > 0 {
+		if err = b.refuseTaken(ctx, t, under, changes); err == nil {
+			err = t.renew(ctx)
+		}
+	}
 	if err == nil {
 		return nil
 	}
