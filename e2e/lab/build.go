@@ -236,11 +236,32 @@ func (n *Node) plug(ctx context.Context, nic nicPlan) error {
 		if err := h.LinkAdd(pair); err != nil {
 			return fmt.Errorf("plugging in %s: %w", nic.Name, err)
 		}
+		if err := segmented(node, nic.Name); err != nil {
+			return err
+		}
 		if err := h.LinkSetUp(pair); err != nil {
 			return fmt.Errorf("setting the far end of %s up: %w", nic.Name, err)
 		}
 		return nil
 	})
+}
+
+// segmented has a NIC send packets that fit a wire, as a card does: those of many segments
+// that a veth hands over would pass a switch that drops each segment.
+func segmented(node netns.NsHandle, name string) error {
+	h, err := netlink.NewHandleAt(node)
+	if err != nil {
+		return fmt.Errorf("joining the node's network namespace: %w", err)
+	}
+	defer h.Close()
+	nic, err := h.LinkByName(name)
+	if err == nil {
+		err = h.LinkSetGSOMaxSegs(nic, 1)
+	}
+	if err != nil {
+		return fmt.Errorf("having %s send one packet at a time: %w", name, err)
+	}
+	return nil
 }
 
 // socket is what the NICs of the node are plugged into: the switch, or the

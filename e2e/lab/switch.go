@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -32,15 +33,21 @@ const (
 	DHCPSilent  = "dhcp-silent"
 	DHCPAnswers = "dhcp-answers"
 	DHCPOther   = "dhcp-other"
+	// Frames has a switch carry packets of at most so many bytes and drop larger ones without a
+	// word, while its gateway takes jumbo frames.
+	Frames = "frames"
 )
+
+// jumbo is the MTU of a host whose network is said to carry it.
+const jumbo = 9000
 
 // SwitchFaults are all of these, in the words of whoever breaks it.
 func SwitchFaults() []string {
-	return []string{SwitchDown, SwitchUp, LACPSilent, LACPSpeaks, Claim, Release, DHCPSilent, DHCPAnswers, DHCPOther}
+	return []string{SwitchDown, SwitchUp, LACPSilent, LACPSpeaks, Claim, Release, DHCPSilent, DHCPAnswers, DHCPOther, Frames}
 }
 
-// Switch breaks a switch, or mends it. Address is for Claim and Release, and for DHCPOther
-// a range of addresses: FROM-TO.
+// Switch breaks a switch, or mends it. Address is for Claim and Release, for DHCPOther
+// a range of addresses: FROM-TO, and for Frames a number of bytes.
 func (l *Lab) Switch(ctx context.Context, name, what, address string) error {
 	if _, err := l.ask(ctx, l.fabricDir(), request{Verb: "switch", Target: name, Args: []string{what, address}}); err != nil {
 		return fmt.Errorf("switch %s: %w", name, err)
@@ -73,6 +80,8 @@ func (f *fabric) faulty(ctx context.Context, name, what, address string) error {
 		return claim(s, segment, address, what == Claim)
 	case DHCPSilent, DHCPAnswers, DHCPOther:
 		return f.dhcp(ctx, s, what, address)
+	case Frames:
+		return f.frames(s, segment, address)
 	}
 	return fmt.Errorf("%q is none of %s", what, strings.Join(SwitchFaults(), ", "))
 }
@@ -103,6 +112,28 @@ func (f *fabric) dhcp(ctx context.Context, s SwitchSpec, what, leases string) er
 		return err
 	}
 	return f.sup.start(ctx, u.name)
+}
+
+// frames has the ports take what is no longer, and the gateway send up to jumbo.
+func (f *fabric) frames(s SwitchSpec, segment netlink.Link, size string) error {
+	most, err := strconv.Atoi(size)
+	if err != nil || most < 1280 || most > jumbo {
+		return fmt.Errorf("%q is no size of a packet: 1280 to %d bytes", size, jumbo)
+	}
+	if s.Over != "" {
+		return fmt.Errorf("it is a VLAN of %s: say it of that one", s.Over)
+	}
+	// A packet of many segments is no packet that a wire carries.
+	err = errors.Join(netlink.LinkSetMTU(segment, jumbo), netlink.LinkSetGSOMaxSegs(segment, 1))
+	for _, n := range f.topo.Nodes {
+		for _, nic := range n.NICs {
+			port, findErr := netlink.LinkByName(peerName(n.Name, nic.Name))
+			if nic.Switch == s.Name && findErr == nil {
+				err = errors.Join(err, netlink.LinkSetMTU(port, most))
+			}
+		}
+	}
+	return err
 }
 
 // claim adds an address to the segment's own host, or takes it away.

@@ -35,11 +35,20 @@ func TestASwitchFailsAndIsMended(t *testing.T) {
 	answers(t, n, "192.0.2.77", true)
 	mustSwitch(Release, "192.0.2.77")
 	answers(t, n, "192.0.2.77", false)
+	mustSwitch(Frames, "4000")
+	mustExec(t, n, "ip", "link", "set", "eth0", "mtu", "9000")
+	for size, passes := range map[string]bool{"3972": true, "4000": false, "8972": false} {
+		_, err := n.Exec(t.Context(), "ping", "-c", "1", "-W", "1", "-M", "do", "-s", size, "192.0.2.1")
+		if (err == nil) != passes {
+			t.Errorf("a packet with %s bytes of data: %v, want passes: %t", size, err, passes)
+		}
+	}
 	for want, tt := range map[string][3]string{
 		"switch wan: there is no such switch":                         {"wan", SwitchDown, ""},
 		"switch lan: it speaks no LACP":                               {"lan", LACPSilent, ""},
 		`switch lan: "nowhere" is not an IP address`:                  {"lan", Claim, "nowhere"},
 		"switch lan: 192.0.2.1 is the gateway's own address":          {"lan", Claim, "192.0.2.1"},
+		`switch lan: "ten" is no size of a packet`:                    {"lan", Frames, "ten"},
 		`switch lan: "tired" is none of down, up, lacp-silent, lacp-`: {"lan", "tired", ""},
 	} {
 		if err := l.Switch(t.Context(), tt[0], tt[1], tt[2]); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -105,3 +105,38 @@ func byGateway(ctx context.Context, n *lab.Node) []string {
 	}
 	return found
 }
+
+// jumboFrames asks for packets that only some of the way carries.
+const jumboFrames = `
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: jumbo}
+spec:
+  probeTimeoutSeconds: 6
+  desiredState: {interfaces: [{name: eth0, type: ethernet, state: up, mtu: 9000}]}
+`
+
+// A switch drops frames that are too long for it without a word, so pings and short answers
+// pass, and everything that fills a packet hangs for ever: a report of the kubelet, an image.
+var _ = Describe("An MTU that a switch on the way does not carry", func() {
+	DescribeTable("is taken back", func(ctx SpecContext, carried string) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		Expect(f.Switch(ctx, "lan", lab.Frames, carried)).To(Succeed())
+		f.create(ctx, jumboFrames)
+		Expect(f.awaitFailing(ctx, n.Name, "jumbo")).To(ContainSubstring("api-server"))
+		f.awaitAsBefore(ctx, n)
+	},
+		Entry("1,500 bytes", "1500", SpecTimeout(specTimeout)),
+		Entry("4,000 bytes", "4000", SpecTimeout(specTimeout)),
+		Entry("8,950 bytes, as in a tunnel of a cloud", "8950", SpecTimeout(specTimeout)),
+	)
+
+	It("stays where the switch carries it", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		Expect(f.Switch(ctx, "lan", lab.Frames, "9000")).To(Succeed())
+		f.create(ctx, jumboFrames)
+		f.awaitEnactment(ctx, n.Name, "jumbo", enactmentSuccess)
+	}, SpecTimeout(specTimeout))
+})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -17,6 +18,9 @@ import (
 const (
 	dialTimeout   = 3 * time.Second
 	dialKeepAlive = 30 * time.Second
+	// The request is longer than the longest Ethernet packet (9,216 bytes), and each of its
+	// headers shorter than what proxies take of one (8 KiB).
+	paddings, padding = 3, 3500
 )
 
 // Dial is how the handler's client dials the API server. A connection that was
@@ -30,7 +34,9 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 // apiServer passes when the API server answers over TLS, whatever it says: the
 // probe is about the path, so a refusal or a server that is not ready proves as
 // much as an "ok". Only what a proxy says on behalf of a server that it cannot
-// reach does not count.
+// reach does not count. The request fills packets of the largest size that the path
+// is said to carry: a switch that carries less drops them without a word, and lets
+// everything that is short through.
 func (l *Live) apiServer(ctx context.Context) error {
 	return l.apiServerBy(ctx, l.apiDial())
 }
@@ -105,6 +111,9 @@ func (l *Live) apiServerBy(ctx context.Context, dial dialer) error {
 	if err != nil {
 		return err
 	}
+	for i := range paddings {
+		request.Header.Set(fmt.Sprintf("X-Padding-%d", i+1), strings.Repeat("0", padding))
+	}
 	budget := l.budget(ctx)
 	response, err := authenticated.RoundTrip(request)
 	if err != nil {
@@ -130,6 +139,11 @@ func (l *Live) apiTransport(ctx context.Context, dial dialer) (*http.Transport, 
 	}
 	transport := freshTransport(ctx, dial)
 	transport.Proxy, transport.TLSClientConfig = l.KubeConfig.Proxy, tls
+	// The request goes in one piece, which TCP cuts as the path is said to carry it.
+	transport.WriteBufferSize = 2 * paddings * padding
+	if tls != nil {
+		tls.DynamicRecordSizingDisabled = true
+	}
 	return transport, nil
 }
 

@@ -155,16 +155,17 @@ stay, without what the VM had not written yet.`,
 
 func newSwitch(w *where) *cobra.Command {
 	return &cobra.Command{
-		Use:   "switch NAME down|up|lacp-silent|lacp-speaks|claim ADDRESS|release ADDRESS|dhcp-silent|dhcp-answers|dhcp-other FROM-TO",
-		Short: "Have a switch drop everything, speak no LACP, lease nothing or other addresses, or another host on it use an address",
-		Long: `Have a switch drop everything, speak no LACP, lease nothing or other addresses, or another host on it use an address.
+		Use:   "switch NAME down|up|lacp-silent|lacp-speaks|claim ADDRESS|release ADDRESS|dhcp-silent|dhcp-answers|dhcp-other FROM-TO|frames BYTES",
+		Short: "Have a switch drop everything, speak no LACP, lease nothing or other addresses, drop long packets, or another host use an address",
+		Long: `Have a switch drop everything, speak no LACP, lease nothing or other addresses, drop long packets, or another host use an address.
 
 down leaves the carrier of the switch's ports as it is. Of a switch that is a VLAN of
 another one, it is the trunk that does not carry the VLAN any more. claim has another
 host of the segment use an address, as of somebody who has configured it twice.
 dhcp-silent has its DHCP server answer nobody (name server and router stay), and
-dhcp-other is another server in its place, which knows nobody's lease.`,
-		Example:   "  lab switch hundred down\n  lab switch lan lacp-silent\n  lab switch lan claim 192.0.2.11\n  lab switch storage dhcp-other 198.51.100.10-198.51.100.20",
+dhcp-other is another server in its place, which knows nobody's lease. frames has the
+switch drop packets of more than so many bytes, while its gateway takes 9,000.`,
+		Example:   "  lab switch hundred down\n  lab switch lan lacp-silent\n  lab switch lan claim 192.0.2.11\n  lab switch storage dhcp-other 198.51.100.10-198.51.100.20\n  lab switch lan frames 1500",
 		Args:      cobra.RangeArgs(2, 3),
 		ValidArgs: lab.SwitchFaults(),
 		RunE: func(cmd *cobra.Command, args []string) error {
