@@ -52,6 +52,7 @@ type Reconciler struct {
 	unsure    unsure
 	gaps      gaps
 	silent    silences
+	soaks     soaks
 	pace      pace
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +24,9 @@ import (
 func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error) {
 	policy := &v1.NodeNetworkConfigurationPolicy{}
 	if err := r.client.Get(ctx, client.ObjectKey{Name: name}, policy); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.soaks.forget(name)
+		}
 		return plan.Input{}, client.IgnoreNotFound(err)
 	}
 	if !policy.DeletionTimestamp.IsZero() {
@@ -47,6 +51,7 @@ func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error
 	})
 	in := plan.Input{Policy: policy, Enactments: believed, Grace: r.grace, Now: metav1.NewTime(r.clock.Now())}
 	in.Unsure = r.unsure.nodes(policy.UID, r.clock.Now())
+	in.Configured = r.soaks.observe(in, r.clock.Running())
 	reported, err := r.reported(ctx, &in)
 	if err != nil {
 		return plan.Input{}, err

@@ -64,8 +64,24 @@ func (o *outage) Observe(f *Facts, e Event) error {
 		if was, again := o.lost[key]; is && again && !was.isOther(t) {
 			return fmt.Errorf("generation %d of policy %s lost a probe at %s and is tried again", key.generation, key.policy, was.at)
 		}
+		if is {
+			o.moveOn(key)
+		}
 	}
 	return nil
+}
+
+// moveOn: the generation comes to something else on the node now, since somebody has
+// changed a label that it is made from. Should it come to the same once more, that is a
+// person's wish too, and not a retry.
+func (o *outage) moveOn(to tried) {
+	for key := range o.lost {
+		other := key
+		other.hash = to.hash
+		if other == to && key != to {
+			delete(o.lost, key)
+		}
+	}
 }
 
 func (o *outage) note(w Wrote) {

@@ -78,6 +78,15 @@ func TestOutage(t *testing.T) {
 			s.close("n1", v1.TransactionSuperseded)
 			s.try("n1", change(gateway))
 		}},
+		"once, then as what another label makes of it, and again as the label was": {play: func(s *stage) {
+			lose(s)
+			next := change(gateway)
+			next.Sources[0].Hash, next.Transaction.Change.Hash = "of another label", "another"
+			s.try("n1", next)
+			s.end("n1", RolledBack)
+			s.close("n1", v1.TransactionRolledBack)
+			s.try("n1", change(gateway))
+		}},
 		"the handler died in it": {play: func(s *stage) {
 			s.tell("n1", Fault{Kind: "crash"})
 			lose(s)

@@ -59,6 +59,9 @@ type Input struct {
 	// Unsure are nodes to which a grant was written that may be there, and is not
 	// seen.
 	Unsure map[string]bool
+	// Configured is for how long nodes are configured, as this process saw it, for
+	// spec.rollout.soakSeconds. Of a node that is not in it the enactment tells, by another clock.
+	Configured map[string]time.Duration
 	// Refused says why nodes cannot be selected at all, in one line; empty
 	// when they can.
 	Refused string

@@ -89,11 +89,16 @@ func (p *place) readSoak(enactment *v1.NodeNetworkConfigurationEnactment, in Inp
 		return
 	}
 	soak := time.Duration(rules.SoakSeconds) * time.Second
-	// The node's clock is another one, so its time may be ahead of ours.
-	p.soak = min(soak, max(0, soak-in.Now.Sub(configuredSince(enactment).Time)))
+	lasted, seen := in.Configured[enactment.Node()]
+	if !seen {
+		lasted = in.Now.Sub(ConfiguredSince(enactment).Time)
+	}
+	p.soak = min(soak, max(0, soak-lasted)) // The node's clock is another one: it may be ahead of ours.
 }
 
-func configuredSince(enactment *v1.NodeNetworkConfigurationEnactment) metav1.Time {
+// ConfiguredSince is when the node was configured, by the clock of whoever wrote it; zero
+// where it is not.
+func ConfiguredSince(enactment *v1.NodeNetworkConfigurationEnactment) metav1.Time {
 	if committed := enactment.Status.Committed; committed != nil && !committed.Since.IsZero() {
 		return committed.Since
 	}

@@ -69,6 +69,8 @@ func TestPlanGoesStepByStep(t *testing.T) {
 		// says is in the policy's message; again is when it is planned again.
 		says  string
 		again time.Duration
+		// seen is for how long this process has seen them configured.
+		seen map[string]time.Duration
 	}{
 		"canary nodes go first, although there are more slots": {
 			rollout: canary(2), nodes: []on{{name: "a"}, {name: "b"}, {name: "c"}}, grants: []string{"a", "b"},
@@ -147,8 +149,14 @@ func TestPlanGoesStepByStep(t *testing.T) {
 		"the one that has soaked first decides when to look again": {
 			rollout: soaking, limit: 2, nodes: []on{configured("a", 20*time.Second), configured("b", 50*time.Second), {name: "c"}}, again: 10 * time.Second,
 		},
-		"a node whose clock is ahead soaks no longer than it should": {
+		"a node whose clock is ahead soaks, at first for all of the time": {
 			rollout: soaking, limit: 1, nodes: []on{configured("a", -time.Hour), {name: "b"}}, again: time.Minute,
+		},
+		"a node whose clock is ahead soaks no longer than it should": {
+			rollout: soaking, limit: 1, nodes: []on{configured("a", -time.Hour), {name: "b"}}, seen: map[string]time.Duration{"a": time.Minute}, grants: []string{"b"},
+		},
+		"a node whose clock is behind soaks no less than it should": {
+			rollout: soaking, limit: 1, nodes: []on{configured("a", time.Hour), {name: "b"}}, seen: map[string]time.Duration{"a": 20 * time.Second}, again: 40 * time.Second,
 		},
 		"without the time of the commit it is that of the condition": {
 			rollout: soaking, limit: 1, nodes: []on{not(configured("a", 0), func(o *on) { o.has = nil }), {name: "b"}}, grants: []string{"b"},
@@ -210,7 +218,7 @@ func TestPlanGoesStepByStep(t *testing.T) {
 				test.limit = 3
 			}
 			in := inputOf(intstr.FromInt32(test.limit), test.nodes)
-			in.Now, in.Policy.Spec.Rollout = noon, test.rollout
+			in.Now, in.Policy.Spec.Rollout, in.Configured = noon, test.rollout, test.seen
 			out := decided(t, in)
 			var grants []string
 			for _, name := range out.Grants {
