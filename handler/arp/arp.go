@@ -20,7 +20,7 @@ const (
 	// interval is the time between two of them, and how long answers to the last one are
 	// waited for. RFC 5227 has a second, for networks of its time; NetworkManager takes
 	// 200 ms for all.
-	interval = 100 * time.Millisecond
+	interval = 60 * time.Millisecond
 
 	protocol       = 0x0806
 	ethernet, ipv4 = 1, 0x0800
@@ -39,7 +39,7 @@ type message struct {
 }
 
 // Holders tells which of the addresses another host of the link's network has, with the
-// MAC address of that host, or is about to take. It takes three tenths of a second, less once all are known.
+// MAC address of that host, or is about to take. It takes two tenths of a second, less once all are known.
 // Answers of this node's own interfaces do not count: the kernel answers by each of them.
 //
 // Error: the link is not there, is down, is no Ethernet, or the process may not open a packet socket.
