@@ -1,6 +1,7 @@
 package nmstate
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +125,12 @@ func (b *Backend) refuseHeld(ctx context.Context, byLink map[string][]netip.Addr
 				failed = append(failed, err)
 			}
 			for address, mac := range found {
-				held = append(held, claimed(claim{link, address}, ": "+mac.String()))
+				switch is, err := isProxy(mac, address); {
+				case err != nil:
+					failed = append(failed, err)
+				case !is:
+					held = append(held, claimed(claim{link, address}, ": "+mac.String()))
+				}
 			}
 		})
 	}
@@ -133,6 +139,24 @@ func (b *Backend) refuseHeld(ctx context.Context, byLink map[string][]netip.Addr
 		return slices.MinFunc(held, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	}
 	return errors.Join(failed...)
+}
+
+// isProxy tells whether the MAC address is that of a gateway, which is known at another
+// address: routers of private VLANs and of clouds answer for all of a network, and so say
+// nothing about one address.
+func isProxy(mac net.HardwareAddr, address netip.Addr) (bool, error) {
+	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		return false, fmt.Errorf("reading the routes: %w", err)
+	}
+	neighbours, err := netlink.NeighList(0, netlink.FAMILY_V4)
+	if err != nil {
+		return false, fmt.Errorf("reading the neighbours: %w", err)
+	}
+	return slices.ContainsFunc(neighbours, func(n netlink.Neigh) bool {
+		known := slices.ContainsFunc(routes, func(r netlink.Route) bool { return r.Gw != nil && r.Gw.Equal(n.IP) })
+		return known && bytes.Equal(n.HardwareAddr, mac) && !n.IP.Equal(address.AsSlice())
+	}), nil
 }
 
 // isGone: a link that goes down or away while it is asked by leads nowhere.

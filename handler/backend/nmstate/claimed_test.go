@@ -4,6 +4,7 @@ package nmstate
 
 import (
 	"fmt"
+	"net/netip"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -111,6 +112,28 @@ func TestAnAddressThatAnotherHostHasIsRefused(t *testing.T) {
 				t.Errorf("still there: %v, %v", pending, err)
 			}
 		})
+	}
+}
+
+// A gateway that answers for all of its network says nothing about one address; about its
+// own it does.
+func TestAGatewayMayAnswerForOthers(t *testing.T) {
+	n := newNode(t)
+	neighbour(t, "peer0", "192.0.2.254/24", "192.0.2.77/24")
+	ask := func(address string) error {
+		return n.backend.refuseHeld(t.Context(), map[string][]netip.Addr{"eth1": {netip.MustParseAddr(address)}})
+	}
+	if err := ask("192.0.2.77"); err == nil {
+		t.Error("another host has the address, and nobody knows it as a gateway")
+	}
+	if out, err := exec.Command("ping", "-c", "1", "-W", "5", "192.0.2.254").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := ask("192.0.2.77"); err != nil {
+		t.Error(err)
+	}
+	if err := ask("192.0.2.254"); err == nil {
+		t.Error("it is the gateway's own address")
 	}
 }
 
