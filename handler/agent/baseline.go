@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -37,6 +38,8 @@ type baseline struct {
 	passed map[string]bool
 	at     time.Time
 	busy   bool
+	// answered: some probe has passed since this process began.
+	answered bool
 }
 
 // begin tells whether a background measurement is due, and takes it on.
@@ -54,6 +57,14 @@ func (b *baseline) end(passed map[string]bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.busy, b.passed, b.at = false, passed, b.clock.Now()
+	b.answered = b.answered || slices.Contains(slices.Collect(maps.Values(passed)), true)
+}
+
+// hasAnswered tells whether some probe has passed before, in the background.
+func (b *baseline) hasAnswered() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.answered
 }
 
 // known returns what passed lately; nil before the first measurement.
@@ -107,6 +118,7 @@ func (a *Agent) measureBaseline(ctx context.Context, pause time.Duration) {
 			entry.Before = before.JSON()
 		}
 		measured := guardWith(&entry, names, guarded, targets, found)
+		measured.Answered = len(measured.Silent) > 0 && a.warm.hasAnswered()
 		a.send(letter{task: number, event: measured, entry: &entry})
 	}
 	if pause == 0 {

@@ -13,8 +13,12 @@ type (
 	// node no longer managed).
 	Unwanted struct{ Reason string }
 	// BaselineMeasured: these default probes pass now, on the committed state. Where none
-	// does, and the change can wait, Silent are those that were asked.
-	BaselineMeasured struct{ Passed, Silent []string }
+	// does, and the change can wait, Silent are those that were asked. Answered: one of them
+	// has passed before, since the handler began.
+	BaselineMeasured struct {
+		Passed, Silent []string
+		Answered       bool
+	}
 	// Armed: the desired state was read live and still holds, and the way
 	// back is on disk.
 	Armed struct{}

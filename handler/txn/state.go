@@ -43,10 +43,19 @@ const (
 	// where none answers and the change has no probe of its own: a minute, in which a
 	// switch has learned its network anew. The API server has just answered, or there
 	// would be no change; begun without a guard, one that cuts the node off would be
-	// committed.
-	maxSilences  = 15
-	silencePause = 4 * time.Second
+	// committed. Where one has answered before it is five minutes: it may answer again.
+	maxSilences         = 15
+	maxSilencesAnswered = 75
+	silencePause        = 4 * time.Second
 )
+
+// mostSilences before the change begins without a guard.
+func (e BaselineMeasured) mostSilences() int {
+	if e.Answered {
+		return maxSilencesAnswered
+	}
+	return maxSilences
+}
 
 // ReadBack is the guard that every change has: the state read from the node
 // contains what was desired. It is not a probe and is not listed as one.

@@ -81,7 +81,7 @@ func (s State) interrupted(what string) *Cause {
 func (s State) baseline(e Event) (State, []Effect) {
 	switch e := e.(type) {
 	case BaselineMeasured:
-		if len(e.Silent) > 0 && len(s.Change.Probes) == 0 && s.Silences < maxSilences {
+		if len(e.Silent) > 0 && len(s.Change.Probes) == 0 && s.Silences < e.mostSilences() {
 			s.Silences, s.Waiting = s.Silences+1, e.Silent
 			return s, []Effect{MeasureBaseline{In: silencePause}}
 		}

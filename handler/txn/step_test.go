@@ -86,6 +86,8 @@ func parse(t *testing.T, line string) Event {
 		return BaselineMeasured{Passed: words[1:]}
 	case "silent":
 		return BaselineMeasured{Silent: words[1:]}
+	case "silent-now": // What has answered before.
+		return BaselineMeasured{Silent: words[1:], Answered: true}
 	case "not-armed":
 		return NotArmed{Cause{Message: arg(1), Final: has("final"), Superseded: has("superseded")}}
 	case "checkpoint":
