@@ -34,12 +34,12 @@ var outside = []string{
 
 // edges are the folders that may.
 var edges = []string{
-	"handler/backend/nmstate/...", "handler/libnmstate/...", "handler/probe/...", "handler/observe/...", "handler/foreign",
+	"handler/backend/nmstate/...", "handler/libnmstate/...", "handler/arp", "handler/probe/...", "handler/observe/...", "handler/foreign",
 	"handler/journal", "handler/access", "e2e/...", "hack/...", "kind/...",
 }
 
 // live are our packages that work on this machine and nowhere else.
-var live = []string{"handler/backend/nmstate/...", "handler/libnmstate/...", "handler/observe/..."}
+var live = []string{"handler/arp", "handler/backend/nmstate/...", "handler/libnmstate/...", "handler/observe/..."}
 
 // impure are the parts of the standard library that a pure package does without.
 var impure = []string{
