@@ -114,7 +114,7 @@ func (f *fabric) dhcp(ctx context.Context, s SwitchSpec, what, leases string) er
 	return f.sup.start(ctx, u.name)
 }
 
-// frames has the ports take what is no longer, and the gateway send up to jumbo.
+// frames gives the ports an MTU of so many bytes, and the gateway that of jumbo frames.
 func (f *fabric) frames(s SwitchSpec, segment netlink.Link, size string) error {
 	most, err := strconv.Atoi(size)
 	if err != nil || most < 1280 || most > jumbo {

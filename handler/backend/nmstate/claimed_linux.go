@@ -30,8 +30,24 @@ type claim struct {
 	address netip.Addr
 }
 
-// claims of a state are its addresses that the node has on no interface.
+// claims of a state are its static addresses that the node has on no interface.
 func claims(wanted state.State) ([]claim, error) {
+	var all []claim
+	for _, one := range wanted.Interfaces() {
+		for _, family := range []state.Family{state.IPv4, state.IPv6} {
+			if enabled, _ := one.Enabled(family); !enabled || !one.WantedUp() || one.Dynamic(family) {
+				continue
+			}
+			for _, address := range one.Addresses(family) {
+				if prefix, err := netip.ParsePrefix(address); err == nil {
+					all = append(all, claim{one.Name, prefix.Addr()})
+				}
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
 	has, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("reading the node's addresses: %w", err)
@@ -42,20 +58,7 @@ func claims(wanted state.State) ([]claim, error) {
 			own[prefix.Addr().WithZone("")] = true
 		}
 	}
-	var found []claim
-	for _, one := range wanted.Interfaces() {
-		for _, family := range []state.Family{state.IPv4, state.IPv6} {
-			if enabled, _ := one.Enabled(family); !enabled || !one.WantedUp() || one.Dynamic(family) {
-				continue
-			}
-			for _, address := range one.Addresses(family) {
-				if prefix, err := netip.ParsePrefix(address); err == nil && !own[prefix.Addr()] {
-					found = append(found, claim{one.Name, prefix.Addr()})
-				}
-			}
-		}
-	}
-	return found, nil
+	return slices.DeleteFunc(all, func(one claim) bool { return own[one.address] }), nil
 }
 
 // refuseClaimed asks before anything is changed whether another host has an IPv4 address
