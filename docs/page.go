@@ -151,12 +151,19 @@ var varies = regexp.MustCompile(`\b(\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d(\.\d+)?Z|\b
 // any number of lines.
 const anything = "…"
 
+// watchLeft is what kubectl says now and then when it has seen what it waited
+// for and leaves its watch: client-go takes the end that it has made itself for
+// an error, where an event is just being read.
+var watchLeft = regexp.MustCompile(`^I\d{4} .* reflector\.go:\d+\] "Warning: watch ended with error" .*context canceled`)
+
 // Prints tells whether what a command printed is what the page shows. Blanks
 // between words do not count: columns are as wide as what stands in them.
 func Prints(shown []string, printed string) bool {
 	var got []string
 	for line := range strings.Lines(printed) {
-		got = append(got, plainLine(line))
+		if !watchLeft.MatchString(line) {
+			got = append(got, plainLine(line))
+		}
 	}
 	for len(got) > 0 && got[len(got)-1] == "" {
 		got = got[:len(got)-1]

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -57,6 +58,9 @@ func number(digits string) int {
 	return n
 }
 
+// told is how many of the last lines of a spec's timeline are shown.
+const told = 40
+
 // failedBlocks leaves out the specs that did not fail; the last block is the
 // suite's own summary.
 func failedBlocks(output string) string {
@@ -64,10 +68,26 @@ func failedBlocks(output string) string {
 	var kept []string
 	for i, block := range blocks {
 		if gone.MatchString(block) || i == len(blocks)-1 {
-			kept = append(kept, strings.TrimSpace(block))
+			kept = append(kept, causeFirst(strings.TrimSpace(block)))
 		}
 	}
 	return strings.Join(kept, "\n\n")
+}
+
+// causeFirst tells what failed before what led to it, and of that the end: a timeline
+// may have a thousand lines, and whoever shortens a log keeps its beginning.
+func causeFirst(block string) string {
+	before, rest, found := strings.Cut(block, "Timeline >>\n")
+	timeline, cause, ended := strings.Cut(rest, "<< Timeline")
+	if !found || !ended {
+		return block
+	}
+	lines := strings.Split(strings.TrimRight(timeline, " \n"), "\n")
+	heading := "  Timeline:"
+	if left := len(lines) - told; left > 0 {
+		heading, lines = fmt.Sprintf("  Timeline, without its first %d lines:", left), lines[left:]
+	}
+	return strings.Join([]string{strings.TrimSpace(before), strings.Trim(cause, "\n"), "", heading, strings.Join(lines, "\n")}, "\n")
 }
 
 // progress returns the line about a spec that ended, once its name was read:
