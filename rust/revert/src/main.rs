@@ -11,11 +11,11 @@
 //! An error is one JSON line `{"kind", "message"}` on standard error and exit
 //! code 1; a kind is one of nmstate's own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use nmstate::{ErrorKind, NetworkPolicy, NetworkState, NmstateError};
+use nmstate::{ErrorKind, InterfaceType, NetworkPolicy, NetworkState, NmstateError};
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
@@ -69,8 +69,26 @@ fn invalid(error: serde_json::Error) -> Failure {
     }
 }
 
+/// Tells each port of what type its controller is. nmstate knows it of a node that it has
+/// read itself, and leaves it out of what it writes; where it does not know it, a port
+/// of a VRF is one that can have no address.
+fn tell_controllers(state: &mut NetworkState) {
+    let mut types: HashMap<String, InterfaceType> = HashMap::new();
+    for one in state.interfaces.iter() {
+        // An OVS bridge comes before its interface of the same name, which has no ports.
+        types
+            .entry(one.name().to_string())
+            .or_insert_with(|| one.iface_type());
+    }
+    for port in state.interfaces.iter_mut() {
+        let base = port.base_iface_mut();
+        base.controller_type = base.controller.as_ref().and_then(|c| types.get(c).cloned());
+    }
+}
+
 fn revert(input: &str) -> Result<String, Failure> {
-    let request: Request = serde_json::from_str(input).map_err(invalid)?;
+    let mut request: Request = serde_json::from_str(input).map_err(invalid)?;
+    tell_controllers(&mut request.current);
     let reverted = request.desired.generate_revert(&request.current)?;
     serde_json::to_string(&reverted).map_err(invalid)
 }
@@ -179,6 +197,21 @@ mod tests {
                 "current": {"interfaces": [{"name": "eth1", "type": "ethernet", "state": "up", "mtu": 1500}]}}"#,
         );
         assert!(out.is_ok_and(|s| s.contains("1500")));
+    }
+
+    #[test]
+    fn a_changed_address_of_a_port_of_a_vrf_goes_back() {
+        let out = revert(
+            r#"{"desired": {"interfaces": [
+                    {"name": "eth1", "type": "ethernet", "state": "up", "ipv4": {"enabled": true, "dhcp": false,
+                     "address": [{"ip": "203.0.113.11", "prefix-length": 24}]}},
+                    {"name": "vrf1", "type": "vrf", "state": "up", "vrf": {"port": ["eth1"], "route-table-id": 100}}]},
+                "current": {"interfaces": [
+                    {"name": "eth1", "type": "ethernet", "state": "up", "controller": "vrf1", "ipv4": {"enabled": true, "dhcp": false,
+                     "address": [{"ip": "203.0.113.10", "prefix-length": 24}]}},
+                    {"name": "vrf1", "type": "vrf", "state": "up", "vrf": {"port": ["eth1"], "route-table-id": 100}}]}}"#,
+        );
+        assert!(out.is_ok_and(|s| s.contains("203.0.113.10") && !s.contains("203.0.113.11")));
     }
 
     #[test]
