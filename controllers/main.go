@@ -261,9 +261,10 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 			return nil, fmt.Errorf("building the scheme: %w", err)
 		}
 	}
+	restores := watch.NewRestores(clock.RealClock{}, &v1.NodeNetworkConfigurationPolicy{})
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cacheOptions(o),
+		Cache:                         restores.Over(cacheOptions(o)),
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 		NewClient:                     newClient,
 		LeaderElection:                o.elect,
@@ -280,7 +281,7 @@ func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the controllers: %w", err)
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", access.CachesFilled(mgr.GetCache()))); err != nil {
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", access.CachesFilled(mgr.GetCache())), mgr.Add(restores)); err != nil {
 		return nil, fmt.Errorf("adding the health checks: %w", err)
 	}
 	return mgr, nil

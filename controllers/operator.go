@@ -134,14 +134,15 @@ func (o *operatorOptions) manager() (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	restores := watch.NewRestores(clock.RealClock{}, &v1.NMState{})
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Cache: kept, HealthProbeBindAddress: o.healthAddr, Metrics: access.Metrics("0", false, clock.RealClock{}),
+		Scheme: scheme, Cache: restores.Over(kept), HealthProbeBindAddress: o.healthAddr, Metrics: access.Metrics("0", false, clock.RealClock{}),
 		LeaderElection: o.elect, LeaderElectionID: operatorLease, LeaderElectionNamespace: o.namespace, LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing the operator: %w", err)
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", access.CachesFilled(mgr.GetCache()))); err != nil {
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", access.CachesFilled(mgr.GetCache())), mgr.Add(restores)); err != nil {
 		return nil, fmt.Errorf("adding the health checks: %w", err)
 	}
 	return mgr, nil

@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/access"
 	"github.com/nmstate/kubernetes-nmstate/handler/agent"
 	"github.com/nmstate/kubernetes-nmstate/handler/events"
@@ -56,9 +57,10 @@ func (n *node) manage(ctx context.Context) error {
 	o := n.options
 	serving := access.Metrics(o.metricsAddr, o.metricsOpen, clock.RealClock{})
 	serveState(&serving, n.state.Whole)
+	restores := watch.NewRestores(clock.RealClock{}, &v1.NodeNetworkState{})
 	mgr, err := ctrl.NewManager(n.config, ctrl.Options{
 		Scheme:                 p.scheme,
-		Cache:                  policy.CacheOptions(o.node),
+		Cache:                  restores.Over(policy.CacheOptions(o.node)),
 		MapperProvider:         knownKinds,
 		HealthProbeBindAddress: o.healthAddr,
 		PprofBindAddress:       o.pprofAddr,
@@ -80,7 +82,7 @@ func (n *node) manage(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := addChecks(mgr, n.state); err != nil {
+	if err := errors.Join(addChecks(mgr, n.state), mgr.Add(restores)); err != nil {
 		return err
 	}
 	if err := watch.Run(ctx, mgr); err != nil {

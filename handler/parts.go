@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os/exec"
 	"path/filepath"
 
@@ -119,15 +120,22 @@ func networkManager(ctx context.Context) agent.Daemon {
 }
 
 // ready tells whether the Node has the condition Ready.
-func ready(ctx context.Context, c client.Reader, name string) (bool, error) {
-	var node corev1.Node
-	if err := c.Get(ctx, client.ObjectKey{Name: name}, &node); err != nil {
-		return false, err
-	}
+func ready(node corev1.Node) bool {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue, nil
+			return condition.Status == corev1.ConditionTrue
 		}
 	}
-	return false, nil
+	return false
+}
+
+// internalIPs are the addresses by which the cluster knows the node.
+func internalIPs(node corev1.Node) []netip.Addr {
+	var found []netip.Addr
+	for _, one := range node.Status.Addresses {
+		if address, err := netip.ParseAddr(one.Address); err == nil && one.Type == corev1.NodeInternalIP {
+			found = append(found, address)
+		}
+	}
+	return found
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -51,6 +53,8 @@ type node struct {
 	mistakes error
 	// cluster is whom the prober asks, once there is a connection.
 	cluster atomic.Pointer[client.Reader]
+	// addresses by which the cluster knows the node, as they were read last.
+	addresses atomic.Pointer[[]netip.Addr]
 }
 
 // newNode waits while another handler runs on the node.
@@ -86,7 +90,7 @@ func newNode(ctx context.Context, o options, metrics prometheus.Registerer) (*no
 			Clock: n.clock, DNSHost: o.dnsHost, KubeConfig: n.config, NodeName: o.node, Ready: n.isReady,
 		}),
 		Spawn:   func(task func()) { go task() },
-		Metrics: metrics, Heard: n.watcher.Heard, Ended: toServer.CloseDead,
+		Metrics: metrics, Heard: n.watcher.Heard, Ended: toServer.CloseDead, KnownBy: n.knownBy,
 		Window: o.probeWindow, Version: version, NmstateVersion: nmstateVersion, NetworkManager: networkManager,
 	})
 	return n, err
@@ -132,13 +136,28 @@ func awaitLock(ctx context.Context, clock deadline.Clock, try func() error) erro
 	}
 }
 
-// isReady tells whether the cluster takes the node for ready.
+// isReady tells whether the cluster takes the node for ready, and notes by which addresses
+// it knows it.
 func (n *node) isReady(ctx context.Context) (bool, error) {
 	reader := n.cluster.Load()
 	if reader == nil {
 		return false, errors.New("there is no connection to the API server yet")
 	}
-	return ready(ctx, *reader, n.options.node)
+	var read corev1.Node
+	if err := (*reader).Get(ctx, client.ObjectKey{Name: n.options.node}, &read); err != nil {
+		return false, err
+	}
+	addresses := internalIPs(read)
+	n.addresses.Store(&addresses)
+	return ready(read), nil
+}
+
+// knownBy are the addresses by which the cluster knew the node when it was read last.
+func (n *node) knownBy() []netip.Addr {
+	if addresses := n.addresses.Load(); addresses != nil {
+		return *addresses
+	}
+	return nil
 }
 
 // recoverFirst lets the way back be alone for a moment, or until it has ended; then the

@@ -14,11 +14,12 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/controllers/rollout/plan"
 )
 
-// caughtUp remembers the policies whose enactments the cache has shown as new as
+// caughtUp remembers the policies that the cache has shown, with their enactments, as new as
 // the API server had them when this process first planned them. Our own writes
 // since then are waited for by the client, and what nodes report late only holds
 // slots for longer; but a process that begins may be shown an older API server, and
-// would grant again what its predecessor has granted to others.
+// would grant again what its predecessor has granted to others, or take a status for told
+// that its predecessor has written over.
 type caughtUp struct {
 	mu       sync.Mutex
 	policies map[types.UID]bool
@@ -41,7 +42,7 @@ func (c *caughtUp) add(policy types.UID) {
 }
 
 // fresh tells whether the input is as new as what the API server itself has, by
-// one list the first time that a policy is planned.
+// one list and one read the first time that a policy is planned.
 func (r *Reconciler) fresh(ctx context.Context, in plan.Input) (bool, error) {
 	if r.seen.has(in.Policy.UID) {
 		return true, nil
@@ -62,12 +63,24 @@ func (r *Reconciler) fresh(ctx context.Context, in plan.Input) (bool, error) {
 		if !there {
 			return false, nil
 		}
-		if order, err := resourceversion.CompareResourceVersion(version, live.Items[i].ResourceVersion); err == nil && order < 0 {
+		if isBehind(version, live.Items[i].ResourceVersion) {
 			return false, nil
 		}
 	}
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(in.Policy), policy); err != nil {
+		return false, client.IgnoreNotFound(fmt.Errorf("reading policy %s live: %w", in.Policy.Name, err))
+	}
+	if policy.UID != in.Policy.UID || isBehind(in.Policy.ResourceVersion, policy.ResourceVersion) {
+		return false, nil
+	}
 	r.seen.add(in.Policy.UID)
 	return true, nil
+}
+
+func isBehind(version, live string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, live)
+	return err == nil && order < 0
 }
 
 // newest reads the policy live where an enactment tells of a newer generation:

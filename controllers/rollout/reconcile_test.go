@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -188,6 +189,17 @@ func TestTheFirstReportOfTheClusterAsksForATurnOfEveryPolicy(t *testing.T) {
 	}
 	if asked := s.reconciler.policiesOfState(t.Context(), state); len(asked) != 0 {
 		t.Errorf("a later report of a node that no policy selects asks for turns of %v", asked)
+	}
+
+	// The last one goes with its node.
+	if err := s.api.Delete(t.Context(), state); err != nil {
+		t.Fatal(err)
+	}
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer queue.ShutDown()
+	s.reconciler.turnsOfStates().Delete(t.Context(), event.DeleteEvent{Object: state}, queue)
+	if asked := s.reconciler.policiesOfState(t.Context(), state); len(asked) != 1 || asked[0].Name != "p" {
+		t.Errorf("the first report after the last one had gone asks for turns of %v", asked)
 	}
 }
 

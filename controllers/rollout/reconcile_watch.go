@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,7 +48,7 @@ func (r *Reconciler) Controller() watch.Controller {
 			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: predicate.GenerationChangedPredicate{}, Handler: &handler.EnqueueRequestForObject{}},
 			{Object: &v1.NodeNetworkConfigurationEnactment{}, Predicate: enactmentChanges(), Handler: handler.EnqueueRequestsFromMapFunc(policyOf)},
 			{Object: &corev1.Node{}, Predicate: nodeChanges(), Handler: r.turnsOfNodes()},
-			{Object: stateMetadata(), Predicate: stateChanges(), Handler: handler.EnqueueRequestsFromMapFunc(r.policiesOfState)},
+			{Object: stateMetadata(), Predicate: stateChanges(), Handler: r.turnsOfStates()},
 		},
 	}
 	if r.handlers != "" {
@@ -111,6 +112,21 @@ func stateMetadata() *metav1.PartialObjectMetadata {
 // stateChanges lets through that a node's first report is there, or is gone.
 func stateChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+// turnsOfStates forgets that there was a NodeNetworkState when the last one goes, with its
+// node mostly: the next one is the first of the cluster again.
+func (r *Reconciler) turnsOfStates() handler.EventHandler {
+	changed := handler.EnqueueRequestsFromMapFunc(r.policiesOfState)
+	gone := func(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		changed.Delete(ctx, e, queue)
+		if left, err := r.reported(ctx, &plan.Input{}); err != nil {
+			log.FromContext(ctx).Error(err, "Looking whether any node has a handler still")
+		} else if len(left) == 0 {
+			r.installed.Store(false)
+		}
+	}
+	return handler.Funcs{CreateFunc: changed.Create, UpdateFunc: changed.Update, DeleteFunc: gone, GenericFunc: changed.Generic}
 }
 
 // policiesOfState are the policies that select the node of a NodeNetworkState. The first

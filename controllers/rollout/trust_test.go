@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -85,4 +86,36 @@ func TestAnEnactmentThatAnotherNodeOwnsIsIgnored(t *testing.T) {
 	if len(writes) == 0 || writes[0] != `b.p {"spec":{"approvedGeneration":3}}` {
 		t.Errorf("a failure that another node made up stopped the rollout: writes %q", writes)
 	}
+}
+
+// A status that seems to be told already may be one that a predecessor has written over.
+func TestAPolicyThatTheCacheIsBehindOfIsWaitedFor(t *testing.T) {
+	s := newStage(t, 1, on{name: "a"})
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	if err := s.api.Get(t.Context(), client.ObjectKey{Name: "p"}, policy); err != nil {
+		t.Fatal(err)
+	}
+	behind := policy.ResourceVersion
+	policy.Status.ObservedGeneration = generation
+	if err := s.api.Status().Update(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	s.reconciler.client = cacheBehind{s.api, behind}
+	s.expect(nil, staleRetry)
+	s.reconciler.client = s.api
+	s.expect([]string{`a.p {"spec":{"approvedGeneration":3}}`, "p status"}, 0)
+}
+
+// cacheBehind shows policies in an older version.
+type cacheBehind struct {
+	client.Client
+	version string
+}
+
+func (c cacheBehind) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	err := c.Client.Get(ctx, key, object, options...)
+	if policy, is := object.(*v1.NodeNetworkConfigurationPolicy); is {
+		policy.ResourceVersion = c.version
+	}
+	return err
 }

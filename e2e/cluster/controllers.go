@@ -45,21 +45,37 @@ func startControllers(ctx context.Context, executable, kubeconfig, logFile strin
 // were started. A pid that was written down could be another process by now;
 // their arguments cannot be another's.
 func endControllers(ctx context.Context, root, name string) error {
-	mark := []byte("\x00--kubeconfig\x00" + filepath.Join(root, name) + "/")
-	entries, err := os.ReadDir("/proc")
+	mark := markOf(root, name)
+	found, err := controllersWith(mark)
 	if err != nil {
-		return fmt.Errorf("listing processes: %w", err)
+		return err
 	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
+	for _, pid := range found {
 		if err := endIf(ctx, pid, mark); err != nil {
 			return fmt.Errorf("ending the controllers (pid %d): %w", pid, err)
 		}
 	}
 	return nil
+}
+
+// markOf is in the arguments of controllers that work on the lab of that name.
+func markOf(root, name string) []byte {
+	return []byte("\x00--kubeconfig\x00" + filepath.Join(root, name) + "/")
+}
+
+// controllersWith are the processes that are controllers with that mark.
+func controllersWith(mark []byte) ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var found []int
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && ours(pid, mark) {
+			found = append(found, pid)
+		}
+	}
+	return found, nil
 }
 
 // endIf kills a process that is controllers with that mark in its arguments and

@@ -53,6 +53,12 @@ func (c *Cluster) StopControllers(ctx context.Context) error {
 	return endControllers(ctx, c.root, c.name)
 }
 
+// ControllersRun tells whether controllers of this cluster run, wherever they were started.
+func (c *Cluster) ControllersRun() (bool, error) {
+	found, err := controllersWith(markOf(c.root, c.name))
+	return len(found) > 0, err
+}
+
 // SwitchMode brings the cluster into another mode, node by node, as a rollout of
 // new DaemonSet pods does: for a while both are at work.
 func (c *Cluster) SwitchMode(ctx context.Context, mode string) error {

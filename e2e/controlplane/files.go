@@ -40,6 +40,7 @@ func (f Files) servingKey() string                  { return f.at("serving-key.p
 func (f Files) serviceAccountKey() string           { return f.at("service-account-key.pem") }
 func (f Files) auditPolicy() string                 { return f.at("audit-policy.yaml") }
 func (f Files) etcdData() string                    { return f.at("etcd") }
+func (f Files) etcdBackup() string                  { return f.at("etcd-backup") }
 func (f Files) etcdSocket() string                  { return f.at(etcdSocketName) }
 
 func (f Files) at(name string) string { return filepath.Join(f.Dir, name) }

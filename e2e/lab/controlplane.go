@@ -48,6 +48,10 @@ func runControlPlane(ctx context.Context, dir string) error {
 			err = plane.StopAPIServer(ctx)
 		case "kill":
 			plane.KillAPIServer()
+		case "backup":
+			err = plane.BackUp(ctx)
+		case "restore":
+			err = plane.Restore(ctx)
 		default:
 			err = fmt.Errorf("unknown request %q", req.Verb)
 		}
@@ -171,13 +175,14 @@ func (l *Lab) proxyTo(ctx context.Context, target string) error {
 	return nil
 }
 
-// APIServer carries out start, stop or kill (-9) of the embedded API server.
-// Start returns when it is ready; etcd goes on all the time.
+// APIServer carries out start, stop or kill (-9) of the embedded API server, while etcd goes
+// on; or it has etcd backed up, or restored from that backup. But for stop and kill it
+// returns when the API server is ready.
 func (l *Lab) APIServer(ctx context.Context, verb string) error {
 	switch verb {
-	case "start", "stop", "kill":
+	case "start", "stop", "kill", "backup", "restore":
 	default:
-		return fmt.Errorf("%q is none of start, stop, kill", verb)
+		return fmt.Errorf("%q is none of start, stop, kill, backup, restore", verb)
 	}
 	if _, err := ask(ctx, l.controlPlaneDir(), request{Verb: verb}); err != nil {
 		return fmt.Errorf("%s of the API server: %w", verb, err)

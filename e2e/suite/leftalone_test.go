@@ -29,3 +29,21 @@ var _ = Describe("A node whose NetworkManager is configured to leave NICs alone"
 		awaitKernel(ctx, n, marks("eth2", "1400", "198.18.0.5")...)
 	}, SpecTimeout(specTimeout))
 })
+
+var _ = Describe("A NIC that an interface of a pod stands on", func() {
+	It("does not become the port of a bridge, and the policy says what stands there", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		byHand(ctx, n, "sh", "-c", "ip link add net1 link eth1 type macvlan mode bridge && ip netns add pod && ip link set net1 netns pod && ip -n pod link set net1 up")
+		DeferCleanup(func(ctx SpecContext) { byHand(ctx, n, "sh", "-c", "ip netns del pod") })
+
+		f.create(ctx, bridgePolicy("203.0.113.10"))
+		Expect(f.awaitFailing(ctx, n.Name, "bridge")).To(ContainSubstring(
+			"interfaces[br1].port: eth1 is missing (net1 of a pod stands on eth1: the kernel lets no macvlan or ipvlan and a controller share it)"))
+		byHand(ctx, n, "ip", "-n", "pod", "link", "show", "net1")
+
+		By("the pod is gone, and the next attempt succeeds")
+		byHand(ctx, n, "ip", "-n", "pod", "link", "del", "net1")
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentSuccess)
+	}, SpecTimeout(specTimeout))
+})

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -71,6 +72,9 @@ type Options struct {
 	// before NetworkChanged tells it; false where not everything is listened to. Nil: what
 	// was read is never taken for what is there now.
 	Heard func() (uint64, bool)
+	// KnownBy are the addresses by which the cluster knows the node (its InternalIP), as
+	// they were read last; nil: nobody reads them.
+	KnownBy func() []netip.Addr
 	// Ended is called when a transaction has ended, before its outcome is reported:
 	// connections to the API server may have lost the address that they were made from.
 	// Nil: nothing is called.
@@ -120,6 +124,7 @@ func New(options Options) (*Agent, error) {
 	a := &Agent{Options: options, txn: transaction{State: txn.State{Phase: txn.Idle}}, wake: make(chan struct{}, 1)}
 	a.manager = make(chan event.GenericEvent, 1)
 	a.inbox.dirty.Store(true)
+	a.reported.atOnce = true
 	a.warm.clock = options.Clock
 	a.inbox.calm = options.Clock.Now().Add(options.Damping.OrDefault().Calm)
 	var err error

@@ -115,7 +115,7 @@ func (a *Agent) measureBaseline(ctx context.Context, pause time.Duration) {
 	}
 	done := func(found answers) {
 		if unread == nil {
-			entry.Before = before.JSON()
+			entry.Before, entry.KnownBy = before.JSON(), a.knownBy(before)
 		}
 		measured := guardWith(&entry, names, guarded, targets, found)
 		measured.Answered = len(measured.Silent) > 0 && a.warm.hasAnswered()

@@ -55,6 +55,9 @@ func (a *Agent) patch(ctx context.Context, base *v1.NodeNetworkState, status v1.
 		return err
 	}
 	a.reported.written = written
+	if !bytes.Equal(base.Status.CurrentState.Raw, status.CurrentState.Raw) {
+		a.toldNetwork(status)
+	}
 	return nil
 }
 
@@ -73,6 +76,7 @@ func isRefusal(err error) bool {
 // outcome of a change, which others wait for, is told all the same. The report is tried
 // again with the next that is read.
 func (a *Agent) withoutReport(base *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus, cause error) {
+	a.toldNetwork(*status) // Its bytes were sent.
 	old := base.Status.DeepCopy()
 	status.CurrentState, status.Truncated, status.LastSuccessfulUpdateTime = old.CurrentState, old.Truncated, old.LastSuccessfulUpdateTime
 	since := "nothing was told before"

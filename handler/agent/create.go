@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -41,8 +42,25 @@ func (a *Agent) create(ctx context.Context) error {
 	return nil
 }
 
+// countsAgain tells whether the NodeNetworkState is of a smaller generation than was tried:
+// etcd was restored from a backup. A cache that is behind looks the same, so it is read
+// live; as long as that fails nothing is forgotten.
+func (a *Agent) countsAgain(ctx context.Context, cached *v1.NodeNetworkState) bool {
+	last := a.record.Last
+	if last == nil || cached.Generation >= last.Generation {
+		return false
+	}
+	var live v1.NodeNetworkState
+	if err := a.Live.Get(ctx, client.ObjectKeyFromObject(cached), &live); err != nil {
+		logf.FromContext(ctx).V(1).Info("cannot read whether the cluster was restored", "cause", err.Error())
+		return false
+	}
+	return live.Generation < last.Generation
+}
+
 // forgetGenerations: those of an object that is gone say nothing about the new
-// one, which counts from one again.
+// one, which counts from one again, and those that an etcd has lost nothing about what it
+// was restored to.
 func (a *Agent) forgetGenerations(ctx context.Context) error {
 	if a.record.Last == nil || a.record.Last.Generation == 0 {
 		return nil
@@ -50,5 +68,10 @@ func (a *Agent) forgetGenerations(ctx context.Context) error {
 	last := a.record.Last.DeepCopy()
 	last.Generation = 0
 	a.record.Last = last
+	if failed := a.record.Failed; failed != nil {
+		again := *failed
+		again.Last.Generation = 0
+		a.record.Failed = &again
+	}
 	return a.store(ctx)
 }

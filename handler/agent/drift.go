@@ -79,14 +79,15 @@ func (a *Agent) tell(status *v1.NodeNetworkStateStatus) {
 	}
 }
 
-// lookAgain asks for another read when its time has come, and when the node is to
-// be what it was again: that it drifted meanwhile no event tells a second time.
+// lookAgain asks for another read when its time has come, when what was put off is to be
+// told, since it may be over by now, and when the node is to be what it was again: that it
+// drifted meanwhile no event tells a second time.
 func (a *Agent) lookAgain(nns *v1.NodeNetworkState) {
 	if a.drift.unjudged && a.record.Committed != nil && a.atCommitted(nns) {
 		a.drift.unjudged = false
 		a.inbox.dirty.Store(true)
 	}
-	if a.drift.LooksAgain(a.Clock.Now()) {
+	if a.drift.LooksAgain(a.Clock.Now()) || a.newsDue() {
 		a.inbox.dirty.Store(true)
 	}
 }
@@ -96,7 +97,12 @@ func (a *Agent) lookAgain(nns *v1.NodeNetworkState) {
 func (a *Agent) correct(ctx context.Context, nns *v1.NodeNetworkState) error {
 	fresh, now, committed := a.drift.fresh, a.Clock.Now(), a.record.Committed
 	a.drift.fresh = false
-	if !fresh || committed == nil || !a.atCommitted(nns) {
+	if !fresh || committed == nil {
+		return nil
+	}
+	if !a.atCommitted(nns) {
+		// The report was about a newer object than the cache shows this turn.
+		a.drift.unjudged = true
 		return nil
 	}
 	due := a.drift.Due(now)

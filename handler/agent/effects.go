@@ -177,9 +177,9 @@ func (a *Agent) startProbes(ctx context.Context, names []string) {
 			var err error
 			passed := letter{task: number}
 			if name == txn.ReadBack {
-				back := &readBack{backend: a.Backend, desired: entry.Change, changes: a.inbox.changes.Load}
+				back := a.readBackOf(entry)
 				err = probe.Until(windowCtx, a.Clock, back, name, readBackInterval, window)
-				passed.shown, passed.notVerified = back.shown, back.notVerified
+				passed.shown, passed.toCome, passed.notVerified = back.shown, &back.toCome, back.notVerified
 			} else if name == txn.Foreign {
 				err = a.keepForeign(windowCtx, entry)
 			} else {

@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
@@ -49,6 +52,18 @@ func TestALostChangeIsNotTriedAgainInANewerGeneration(t *testing.T) {
 	}
 }
 
+// ahead reads what the cache is behind of.
+type ahead struct {
+	client.Reader
+	generation int64
+}
+
+func (a ahead) Get(ctx context.Context, key client.ObjectKey, object client.Object, o ...client.GetOption) error {
+	err := a.Reader.Get(ctx, key, object, o...)
+	object.SetGeneration(max(object.GetGeneration(), a.generation))
+	return err
+}
+
 // The cache of a handler that has just started may show the desired state as it was
 // before the change.
 func TestALostChangeIsNotForgottenByACacheThatIsBehind(t *testing.T) {
@@ -65,7 +80,7 @@ func TestALostChangeIsNotForgottenByACacheThatIsBehind(t *testing.T) {
 	kill()
 	now, tries := n.get().Spec, n.host.count()
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec = 2, was })
-	n.handler()
+	n.handler(func(o *Options) { o.Live = ahead{o.Live, 4} })
 	n.outcome(2)
 	n.edit(func(nns *v1.NodeNetworkState) { nns.Generation, nns.Spec = 4, now })
 	if got := n.outcome(4); got.Result != v1.TransactionRolledBack || !got.Final || n.host.count() != tries {

@@ -9,6 +9,7 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/deadline"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
@@ -101,6 +102,33 @@ func TestWithoutAPictureOfTheTrialNothingGoesBeforeWhatIsThereIsNoted(t *testing
 	}
 	if _, stays := h.layers.files[ofTrial]; stays {
 		t.Error("the trial's profile stays")
+	}
+}
+
+// lasting is a host whose checkpoint cannot be taken back.
+type lasting struct{ failing }
+
+func (lasting) Rollback(context.Context, backend.Checkpoint) error {
+	return errors.New("no connection to D-Bus")
+}
+
+func TestWhereWhatIsThereCannotBeReadNoFileGoesBeforeTheCheckpoint(t *testing.T) {
+	t.Parallel()
+	h := newHost()
+	before := onDisk(h, "eth0")
+	h.layers.tried("br0", map[string]any{"name": "br0", "type": "linux-bridge", "state": "up"})
+	h.checkpoint = "1"
+	first := func(n int) bool { return n == 1 }
+	a := &Agent{Options: Options{Backend: lasting{failing{h, fails(first), never}}, Boot: boot{"first"}, Clock: deadline.On(clocktesting.NewFakeClock(time.Now()))}}
+	entry := journal.Entry{BootID: "first", Instance: "0", Profiles: &before, Transaction: txn.State{Checkpoint: "1"}}
+	if got, is := a.rollback(t.Context(), &entry, false).(txn.RollbackFailed); !is {
+		t.Fatalf("it came to %+v, want that the checkpoint cannot be taken back", got)
+	}
+	if got := a.rollback(t.Context(), &entry, false); got != (txn.Seen{}) {
+		t.Fatalf("then it came to %+v, want that it has seen what is there", got)
+	}
+	if _, seen := entry.Seen.Files[path.Join(profiles.RunDir, "br0.nmconnection")]; !seen {
+		t.Error("the trial's profile was not seen: the checkpoint brings it back, and it would be taken for somebody else's")
 	}
 }
 

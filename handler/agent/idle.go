@@ -27,6 +27,11 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 	}
 	now := a.situation(nns, closed)
 	if now.Object == idle.Managed {
+		if record.IsRestored(a.record.Record, now.Wanted.Change) || a.countsAgain(ctx, nns) {
+			if err := a.forgetGenerations(ctx); err != nil {
+				return reconcile.Result{}, err
+			}
+		}
 		a.keepWarm(ctx)
 	}
 	for {
@@ -45,6 +50,7 @@ func (a *Agent) idle(ctx context.Context) (reconcile.Result, error) {
 			err = a.report(ctx, nns)
 		case idle.Report:
 			err = a.reportIdle(ctx, nns)
+			wait = a.untilNews()
 		case idle.Correct:
 			err = a.correct(ctx, nns)
 			wait = soonest(a.untilRead(), a.drift.Wait(a.Clock.Now()))
@@ -91,7 +97,8 @@ func (a *Agent) reportIdle(ctx context.Context, nns *v1.NodeNetworkState) error 
 // setAside is a turn on a node that nobody manages: nothing is reported, but for
 // that, once.
 func (a *Agent) setAside(ctx context.Context, nns *v1.NodeNetworkState) error {
-	a.inbox.dirty.Store(true) // Report anew when it is managed again.
+	a.inbox.dirty.Store(true) // Report anew, and at once, when it is managed again.
+	a.reported.atOnce = true
 	a.drift = drift{}
 	err := a.tellSetAside(ctx, nns)
 	if err == nil {
@@ -100,14 +107,17 @@ func (a *Agent) setAside(ctx context.Context, nns *v1.NodeNetworkState) error {
 	return err
 }
 
-// untilRead is how long until what could not be read is read again: nothing
-// else may ever ask for it. Zero for what was read.
+// untilRead is how long until what was not read, or could not be, is read: nothing else
+// may ever ask for it. Zero for what was read.
 func (a *Agent) untilRead() time.Duration {
 	const readRetry = 5 * time.Second
-	if a.inbox.dirty.Load() {
-		return readRetry
+	if !a.inbox.dirty.Load() {
+		return 0
 	}
-	return 0
+	if wait := a.reads.wait(a.Clock.Now()); wait > 0 {
+		return wait
+	}
+	return readRetry
 }
 
 // soonest of two waits; zero is none.

@@ -36,6 +36,8 @@ type letter struct {
 	entry *journal.Entry
 	// shown is the node's state as it was read with the event; nil: it was not.
 	shown *reading
+	// toCome says what of the change was not there yet, one line each; nil: nobody looked.
+	toCome *[]string
 	// notVerified says what of the change could not be proved, one line each.
 	notVerified []string
 }

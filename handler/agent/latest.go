@@ -1,6 +1,10 @@
 package agent
 
-import "github.com/nmstate/kubernetes-nmstate/handler/state"
+import (
+	"time"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/state"
+)
 
 // reads are what was read of the node and serves once more.
 type reads struct {
@@ -8,6 +12,29 @@ type reads struct {
 	shown *reading
 	// latest is what was read last of the node as it rests; nil for nothing.
 	latest *latest
+	// next is when the node is read again at the earliest, whatever is heard of it.
+	next time.Time
+}
+
+const (
+	// readShare is how much of its time a node that changes all the time is read: a tenth.
+	readShare = 10
+	// readPause is the longest time between two reads of such a node.
+	readPause = 30 * time.Second
+)
+
+// took notes how long a read took.
+func (r *reads) took(begun, now time.Time) {
+	r.next = now.Add(min((readShare-1)*now.Sub(begun), readPause))
+}
+
+// wait is how long the node is not read again; zero by a clock that was set back.
+func (r *reads) wait(now time.Time) time.Duration {
+	wait := r.next.Sub(now)
+	if wait < 0 || wait > readPause {
+		return 0
+	}
+	return wait
 }
 
 // hear takes what was read with an event.

@@ -176,12 +176,21 @@ func changeOf(entry journal.Entry) (profiles.Change, error) {
 
 // rollback takes the trial back by the checkpoint, with the bytes of its files
 // put back before and after: NetworkManager's rollback brings the kernel back,
-// and may write files in words of its own.
-func (a *Agent) rollback(ctx context.Context, entry *journal.Entry) txn.Event {
+// and may write files in words of its own. It also brings back what was made ready for
+// the change before its checkpoint: without a picture of the trial only what is seen as
+// the way back begins tells that from what others do.
+func (a *Agent) rollback(ctx context.Context, entry *journal.Entry, intact bool) txn.Event {
 	checkpoint, err := a.ours(ctx, *entry)
 	if err == nil {
-		a.see(ctx, entry)
-		a.filesBack(ctx, *entry)
+		switch seen, unread := a.see(ctx, entry); {
+		case unread != nil:
+			// Files that go now would look later as if the change had never had them.
+			logf.FromContext(ctx).Error(unread, "cannot see what others did during the trial")
+		case seen && entry.Trial == nil:
+			return txn.Seen{Intact: intact}
+		default:
+			a.filesBack(ctx, *entry)
+		}
 		err = a.Backend.Rollback(ctx, checkpoint)
 	}
 	if err == nil {
@@ -197,16 +206,18 @@ func (a *Agent) rollback(ctx context.Context, entry *journal.Entry) txn.Event {
 	}
 }
 
-// see notes what is on the node as the way back begins, once.
-func (a *Agent) see(ctx context.Context, entry *journal.Entry) {
+// see notes what is on the node as the way back begins, once, and tells whether it is noted
+// now and was not before. It fails where that cannot be read.
+func (a *Agent) see(ctx context.Context, entry *journal.Entry) (bool, error) {
 	if entry.Profiles == nil || entry.Seen != nil {
-		return
+		return false, nil
 	}
-	if seen, err := a.Backend.Profiles(ctx); err == nil {
-		entry.Seen = &seen
-	} else {
-		logf.FromContext(ctx).Error(err, "cannot see what others did during the trial")
+	seen, err := a.Backend.Profiles(ctx)
+	if err != nil {
+		return false, err
 	}
+	entry.Seen = &seen
+	return true, nil
 }
 
 // filesBack puts the trial's files back. What cannot be done the comparison

@@ -3,10 +3,12 @@ package agent
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
+	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
@@ -16,12 +18,26 @@ import (
 type readBack struct {
 	backend backend.Backend
 	desired []byte
+	// before and trial are NetworkManager's profiles before the change and with it; nil
+	// where they are not known.
+	before *profiles.Snapshot
+	trial  *profiles.Trial
+	// known are the addresses by which the cluster knew the node before.
+	known []netip.Addr
 	// changes counts what was told of the network.
 	changes func() int64
 	// shown is the state that had all of it; nil where only a commit brings the rest.
 	shown *reading
-	// notVerified says what of it could not be proved.
+	// toCome says what of it was not there yet, and notVerified what else could not be proved.
+	toCome      []string
 	notVerified []string
+}
+
+func (a *Agent) readBackOf(entry journal.Entry) *readBack {
+	return &readBack{
+		backend: a.Backend, desired: entry.Change, before: entry.Profiles, trial: entry.Trial, known: entry.KnownBy,
+		changes: a.inbox.changes.Load,
+	}
 }
 
 func (r *readBack) Probe(ctx context.Context, _ string) error {
@@ -42,21 +58,19 @@ func (r *readBack) Probe(ctx context.Context, _ string) error {
 	if err != nil {
 		return fmt.Errorf("asking NetworkManager what is activated: %w", err)
 	}
-	lacking, unverified := profiles.Activated(tried, current, devices)
+	activated := profiles.Activated(tried, current, devices)
+	lacking, unverified := activated.Lacking, activated.Unverified
+	if r.before != nil && r.trial != nil {
+		lacking = append(lacking, profiles.LeftOut(tried, current, *r.before, r.trial.Snapshot, devices)...)
+		unverified = append(unverified, profiles.ZonesLeft(current, *r.before, r.trial.Snapshot, devices)...)
+	}
 	if len(lacking) > 0 {
 		return fmt.Errorf("the node does not have the desired state: %s", strings.Join(idle.Lines(lacking), "; "))
 	}
 	r.notVerified = notVerified(desired, unverified)
+	r.toCome = toCome(activated, r.known, current)
 	if tried.Equal(desired) {
 		r.shown = &reading{state: current, devices: devices, changes: changes}
 	}
 	return nil
-}
-
-// notVerified says what of a state nothing proves, beside what NetworkManager cannot say.
-func notVerified(desired state.State, unsaid []string) []string {
-	for _, path := range state.Unreadable(desired) {
-		unsaid = append(unsaid, path.String()+": cannot be read back")
-	}
-	return idle.Lines(unsaid)
 }

@@ -34,6 +34,11 @@ type reported struct {
 	refreshed string
 	// former is what was told of the time before the policies.
 	former toldBefore
+	// news are what of the network was not told yet.
+	news idle.News
+	// atOnce: what is read next is told at once: a change of ours has made it, somebody
+	// asks for it, or this process has told nothing yet.
+	atOnce bool
 }
 
 // report writes the status if anything that matters changed. What was written
@@ -51,6 +56,7 @@ func (a *Agent) report(ctx context.Context, nns *v1.NodeNetworkState) error {
 	if !managed(&live) {
 		return nil // It is told when the node is managed again.
 	}
+	a.reported.written = nil // In a cluster that was restored from a backup it has a newer version.
 	return a.reportOn(ctx, &live)
 }
 
@@ -69,8 +75,8 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 		status.SecretsKey = a.Secrets.Public()
 	}
 	a.describe(nns, status)
-	if sameStatus(base.Status, *status) {
-		a.record.untold = false
+	if a.putOff(base.Status, status) || sameStatus(base.Status, *status) {
+		a.record.untold, a.reported.atOnce = false, false
 		a.metrics.told(a.Node, *status, nil)
 		return nil
 	}
@@ -87,7 +93,7 @@ func (a *Agent) reportOn(ctx context.Context, nns *v1.NodeNetworkState) error {
 		a.inbox.dirty.Store(true)
 		return fmt.Errorf("reporting NodeNetworkState %s: %w", a.Node, err)
 	}
-	a.record.untold = false
+	a.record.untold, a.reported.atOnce = false, false
 	return nil
 }
 
@@ -144,8 +150,13 @@ func newest(nns, ours *v1.NodeNetworkState) *v1.NodeNetworkState {
 // observe reads the node's network where it may have changed.
 func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v1.NodeNetworkStateStatus) error {
 	refresh := nns.Labels[v1.ForceRefreshLabel]
-	if !a.inbox.dirty.Load() && refresh == a.reported.refreshed && !status.CurrentState.IsZero() {
+	asked := refresh != a.reported.refreshed
+	if !a.inbox.dirty.Load() && !asked && !status.CurrentState.IsZero() {
 		return nil
+	}
+	a.reported.atOnce = a.reported.atOnce || asked || status.CurrentState.IsZero()
+	if !a.reported.atOnce && a.reads.wait(a.Clock.Now()) > 0 {
+		return nil // It stays to be read.
 	}
 	a.inbox.dirty.Store(false)
 	read, err := a.show(ctx)
@@ -174,9 +185,11 @@ func (a *Agent) observe(ctx context.Context, nns *v1.NodeNetworkState, status *v
 	filtered := state.Report(current, named...).WithoutSecrets()
 	a.reported.whole.Store(&filtered)
 	a.metrics.inventory(a.Node, filtered)
-	if a.tellState(status, filtered, named) || refresh != a.reported.refreshed {
+	differs := a.tellState(status, filtered, named)
+	if differs || asked {
 		status.LastSuccessfulUpdateTime = metav1.NewTime(a.Clock.Now())
 	}
+	a.reported.news = a.reported.news.Seen(differs, a.Clock.Now())
 	a.reported.refreshed = refresh
 	a.judge(nns, status, read)
 	return nil
@@ -193,9 +206,10 @@ func (a *Agent) show(ctx context.Context) (reading, error) {
 		}
 		return *shown, nil
 	}
-	noted := a.note()
+	begun, noted := a.Clock.Now(), a.note()
 	current, err := a.Backend.Show(ctx)
 	if err == nil {
+		a.reads.took(begun, a.Clock.Now())
 		a.reads.latest = noted.of(current)
 	}
 	if err != nil || a.record.Committed == nil {

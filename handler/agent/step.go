@@ -58,11 +58,11 @@ func (a *Agent) perform(ctx context.Context, effect txn.Effect) {
 	case txn.StopProbes:
 		a.tasks.stop()
 	case txn.Commit:
-		a.task(ctx, func(ctx context.Context, send func(letter)) { send(letter{event: a.commit(ctx, entry)}) })
+		a.task(ctx, func(ctx context.Context, send func(letter)) { send(a.commits(ctx, entry)) })
 	case txn.Rollback:
 		a.task(ctx, func(ctx context.Context, send func(letter)) {
 			a.noteSince(ctx, &entry, effect.Intact)
-			event := a.rollback(ctx, &entry)
+			event := a.rollback(ctx, &entry, effect.Intact)
 			send(letter{event: event, entry: &entry})
 		})
 	case txn.Restore:
@@ -112,6 +112,7 @@ func (a *Agent) finish(ctx context.Context, outcome txn.Outcome) {
 	}
 	_ = a.storeOutcome(ctx) // The turn that follows at once tries again, and tells.
 	a.inbox.dirty.Store(true)
+	a.reported.atOnce = true
 	a.poke()
 }
 

@@ -61,9 +61,9 @@ func (a *Agent) lacksFor(ctx context.Context, entry *journal.Entry, delta state.
 	if err != nil {
 		return now, nil, err
 	}
-	inactive, unverified := profiles.Activated(delta, now, known.Devices)
-	lacking = slices.Concat(lines(lacks(delta, reading{state: now, devices: known.Devices})), inactive, profiles.Unkept(delta, now, known, made))
-	entry.NotVerified = notVerified(delta, unverified)
+	activated := profiles.Activated(delta, now, known.Devices)
+	lacking = slices.Concat(lines(lacks(delta, reading{state: now, devices: known.Devices})), activated.Lacking, profiles.Unkept(delta, now, known, made))
+	entry.NotVerified, entry.ToCome = notVerified(delta, activated.Unverified), activated.Waiting
 	if len(lacking) == 0 { // Whoever wrote the files may not have flushed them.
 		lacking = a.flush(ctx, *entry)
 	}

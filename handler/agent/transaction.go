@@ -29,6 +29,9 @@ func (t *transaction) hear(l letter) {
 	if l.entry != nil {
 		t.entry = *l.entry
 	}
+	if l.toCome != nil {
+		t.entry.ToCome = *l.toCome
+	}
 	t.entry.NotVerified = append(t.entry.NotVerified, l.notVerified...)
 }
 

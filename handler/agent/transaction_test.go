@@ -90,11 +90,11 @@ func TestWhatComesWithAnEventIsTaken(t *testing.T) {
 	var tr transaction
 	var r reads
 	armed, seen := journal.Entry{BootID: "b"}, reading{changes: 7}
-	for _, l := range []letter{{entry: &armed}, {notVerified: []string{"one"}}, {shown: &seen}, {notVerified: []string{"two"}}, {}} {
+	for _, l := range []letter{{entry: &armed}, {notVerified: []string{"one"}}, {shown: &seen}, {notVerified: []string{"two"}}, {toCome: &[]string{"a lease", "an address"}}, {toCome: &[]string{"a lease"}}, {}} {
 		tr.hear(l)
 		r.hear(l)
 	}
-	if tr.entry.BootID != "b" || !slices.Equal(tr.entry.NotVerified, []string{"one", "two"}) {
+	if tr.entry.BootID != "b" || !slices.Equal(tr.entry.NotVerified, []string{"one", "two"}) || !slices.Equal(tr.entry.ToCome, []string{"a lease"}) {
 		t.Errorf("entry: %+v", tr.entry)
 	}
 	if got := r.back(); got == nil || got.changes != 7 || r.back() != nil {

@@ -67,6 +67,7 @@ func Decide(in Input) Decision {
 	t.settle()
 	t.settleLate()
 	t.comeBack()
+	t.withhold()
 	t.moveOn()
 	t.arrive()
 	t.plan()

@@ -42,6 +42,22 @@ func (t *turn) comeBack() {
 	t.note("policy %s: it was leaving the node, so generation %d begins anew", m.name, m.policy.Generation)
 }
 
+// withhold does not tell yet what a generation changes on the node while an older one, which
+// says the same, comes back there: the policy it had given way to is gone. Told that nothing
+// changes, the controllers would let it begin without a slot, also where the older one fails.
+func (t *turn) withhold() {
+	if t.in.State == nil || t.over() {
+		return
+	}
+	for _, m := range t.members {
+		same := m.held != nil && m.readable() && !m.plans() && !m.changed() && m.held.Generation != m.policy.Generation
+		source, inSpec := t.source(m.name)
+		if same && !m.approved() && inSpec && source.Hash == m.held.Hash && !t.committedBefore(source.Source) {
+			m.status.Hash = ""
+		}
+	}
+}
+
 // hasLeft is true of a policy that stopped selecting the node, and selects it again before
 // its enactment is gone: the node may have committed a spec without it. A node that has
 // not finished with its present spec may not have reported that yet.

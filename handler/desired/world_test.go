@@ -279,6 +279,9 @@ func standing(s v1.NodeNetworkConfigurationEnactmentStatus) string {
 	}
 	if s.Committed != nil {
 		line += fmt.Sprintf(" committed=g%d", s.Committed.Generation)
+		if s.Hash == "" && len(s.DesiredState.Raw) > 0 {
+			line += " changes=untold"
+		}
 	}
 	if Awaits(s) {
 		line += fmt.Sprintf(" awaits %s after %d", strings.Join(s.Retry.Awaits, ", "), s.Retry.Attempts)

@@ -19,5 +19,7 @@
 //   - a change of policies that failed is tried again when they say so; one that was
 //     written by hand, and a removal, when its back-off is over. A clock that was
 //     ahead makes no wait longer than the longest back-off;
-//   - what is committed already is not applied again.
+//   - what is committed already is not applied again;
+//   - what somebody else has changed of the network is told once it is a second old, and
+//     in the long run no faster than a node pays for (News).
 package idle

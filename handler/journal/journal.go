@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/json"
+	"net/netip"
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -53,7 +54,13 @@ type Entry struct {
 	Scripts profiles.Scripts `json:"scripts,omitempty"`
 	// Targets are what the targets of each default probe answered before the change.
 	Targets map[string]guard.Before `json:"targets,omitempty"`
-	// NotVerified says what of the change nothing proves, one line each.
+	// KnownBy are the addresses by which the cluster knows the node that it had before the
+	// change.
+	KnownBy []netip.Addr `json:"knownBy,omitempty"`
+	// ToCome says what was not there yet as the change was read back, and fails no change,
+	// one line each.
+	ToCome []string `json:"toCome,omitempty"`
+	// NotVerified says what else of the change nothing proves, one line each.
 	NotVerified []string `json:"notVerified,omitempty"`
 	// Correction names what is put right again; empty for a change.
 	Correction []string `json:"correction,omitempty"`
@@ -80,12 +87,20 @@ type Committed struct {
 	Desired json.RawMessage    `json:"desired"`
 }
 
+// About names a change: what the NodeNetworkState of this generation wanted.
+type About struct {
+	Generation int64  `json:"generation"`
+	Hash       string `json:"hash"`
+}
+
 // Record is what outlives a transaction.
 type Record struct {
 	// Committed is nil as long as nothing was.
 	Committed *Committed `json:"committed,omitempty"`
 	// Last is the last transaction as it is to be reported.
 	Last *v1.Transaction `json:"last,omitempty"`
+	// About is the change that Last tells of; nil where Last is of none that was tried.
+	About *About `json:"about,omitempty"`
 	// History are the last transactions that ended, the newest first, as they are to be
 	// reported.
 	History []v1.PastTransaction `json:"history,omitempty"`

@@ -51,7 +51,7 @@ func (r *Reconciler) join(ctx context.Context, known *rendering, g *gathered, po
 		return false // The whole report is not known here now.
 	}
 	j.looked, j.wanted = g.state.Status.CurrentState.Raw, g.state.Spec.DesiredState.Raw
-	if !slices.Equal(names, j.names) {
+	if !slices.Equal(names, j.names) || j.since.After(g.input.Now) { // The clock was set back.
 		j.names, j.since = names, g.input.Now
 	}
 	if len(names) == 0 {

@@ -46,32 +46,41 @@ func (s DeviceState) String() string {
 	return "in an unknown state"
 }
 
-// Activated compares what a change wants up with where NetworkManager's devices
-// stand: what is not activated, and what cannot be told, one line each.
+// Activation is how far NetworkManager has what a change wants up, one line each.
+type Activation struct {
+	// Lacking is what is not activated.
+	Lacking []string
+	// Waiting is what is activated but for an address, which somebody else may give.
+	Waiting []string
+	// Unverified is what cannot be told.
+	Unverified []string
+}
+
+// Activated compares what a change wants up with where NetworkManager's devices stand.
 //
 // Not failures, since NetworkManager goes on with what the profile says as soon as
 // somebody else does something: a device without a carrier, and one that waits for
 // a lease or an advertisement that it was told to wait for. Nor is one that
 // NetworkManager does not have: nmstate has made the kernel, or Open vSwitch's
 // database, as was said, which the read-back compares.
-func Activated(desired, current state.State, devices []Device) (lacking, unverified []string) {
+func Activated(desired, current state.State, devices []Device) (a Activation) {
 	for one, device := range wantedUp(desired, current, devices) {
 		at := "interfaces[" + one.Name + "]"
 		switch {
 		case device == nil:
-			unverified = append(unverified, at+": NetworkManager has no such device, so that it works is not verified")
+			a.Unverified = append(a.Unverified, at+": NetworkManager has no such device, so that it works is not verified")
 		case device.State == Active:
 		case device.State == Unmanaged:
-			unverified = append(unverified, at+": NetworkManager does not manage it, so that it works is not verified")
+			a.Unverified = append(a.Unverified, at+": NetworkManager does not manage it, so that it works is not verified")
 		case device.NoCarrier:
-			unverified = append(unverified, at+": it has no carrier, so that it works is not verified")
+			a.Unverified = append(a.Unverified, at+": it has no carrier, so that it works is not verified")
 		case device.State == GettingIP && (one.Dynamic(state.IPv4) || one.Dynamic(state.IPv6)):
-			unverified = append(unverified, at+": it waits for a lease or a router advertisement")
+			a.Waiting = append(a.Waiting, at+": it waits for a lease or a router advertisement")
 		default:
-			lacking = append(lacking, fmt.Sprintf("%s: NetworkManager has it %s, not activated%s", at, device.State, advice(one)))
+			a.Lacking = append(a.Lacking, fmt.Sprintf("%s: NetworkManager has it %s, not activated%s", at, device.State, advice(one)))
 		}
 	}
-	return lacking, unverified
+	return a
 }
 
 // Inactive is what a committed state wants up and NetworkManager does not hold up any

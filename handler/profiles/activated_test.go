@@ -33,9 +33,9 @@ func TestWhatAChangeWantsUpIsActivated(t *testing.T) {
 	)
 	at := func(s DeviceState) Device { return Device{Name: "eth2", State: s} }
 	for name, c := range map[string]struct {
-		desired, current    string
-		device              Device
-		lacking, unverified string
+		desired, current             string
+		device                       Device
+		lacking, waiting, unverified string
 	}{
 		"it is activated":                               {desired: plain, device: at(Active)},
 		"it is disconnected":                            {desired: plain, device: at(Disconnected), lacking: "interfaces[eth2]: NetworkManager has it disconnected, not activated"},
@@ -43,7 +43,7 @@ func TestWhatAChangeWantsUpIsActivated(t *testing.T) {
 		"it is being activated":                         {desired: plain, device: at(50), lacking: "interfaces[eth2]: NetworkManager has it activating, not activated"},
 		"it waits for secrets":                          {desired: plain, device: at(NeedsAuth), lacking: "interfaces[eth2]: NetworkManager has it waiting for secrets, not activated"},
 		"it is unavailable for another reason":          {desired: plain, device: at(Unavailable), lacking: "interfaces[eth2]: NetworkManager has it unavailable, not activated"},
-		"it waits for a lease":                          {desired: dhcp, device: at(GettingIP), unverified: "interfaces[eth2]: it waits for a lease or a router advertisement"},
+		"it waits for a lease":                          {desired: dhcp, device: at(GettingIP), waiting: "interfaces[eth2]: it waits for a lease or a router advertisement"},
 		"it waits for an address that nobody leases":    {desired: plain, device: at(GettingIP), lacking: "interfaces[eth2]: NetworkManager has it waiting for an address, not activated"},
 		"it has no carrier":                             {desired: plain, device: Device{Name: "eth2", State: Unavailable, NoCarrier: true}, unverified: "interfaces[eth2]: it has no carrier, so that it works is not verified"},
 		"it is activated without a carrier":             {desired: plain, device: Device{Name: "eth2", State: Active, NoCarrier: true}},
@@ -64,9 +64,10 @@ func TestWhatAChangeWantsUpIsActivated(t *testing.T) {
 			if current == "" {
 				current = "interfaces: [{name: eth2}]"
 			}
-			lacking, unverified := Activated(parsedState(t, c.desired), parsedState(t, current), []Device{c.device})
-			if diff := cmp.Diff([]string{c.lacking, c.unverified}, []string{strings.Join(lacking, "; "), strings.Join(unverified, "; ")}); diff != "" {
-				t.Errorf("what is lacking, or not verified, differs (-want +got):\n%s", diff)
+			got := Activated(parsedState(t, c.desired), parsedState(t, current), []Device{c.device})
+			lines := []string{strings.Join(got.Lacking, "; "), strings.Join(got.Waiting, "; "), strings.Join(got.Unverified, "; ")}
+			if diff := cmp.Diff([]string{c.lacking, c.waiting, c.unverified}, lines); diff != "" {
+				t.Errorf("what is lacking, waits, or is not verified differs (-want +got):\n%s", diff)
 			}
 		})
 	}

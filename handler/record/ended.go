@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -47,6 +48,7 @@ func (e Ended) After(before journal.Record) (after journal.Record, err error) {
 		}
 	}
 	after.Last, after.Targets = &last, nil
+	after.About = &journal.About{Generation: e.Outcome.Change.Generation, Hash: e.Outcome.Change.Hash}
 	if !e.isCommitted() {
 		after.Targets = e.Entry.Targets
 	}
@@ -70,7 +72,7 @@ func (e Ended) last(before journal.Record) v1.Transaction {
 		last.Differences = append(last.Differences, idle.Message(line))
 	}
 	if e.isCommitted() {
-		last.NotVerified = idle.Lines(e.Entry.NotVerified)
+		last.NotVerified = idle.Lines(slices.Concat(e.Entry.NotVerified, e.Entry.ToCome))
 	}
 	return idle.Ending{Last: last, Removal: e.Entry.Removal, At: e.At, Node: e.Node, Backoff: e.Backoff}.After(before.Last)
 }

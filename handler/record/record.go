@@ -8,6 +8,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/idle"
 	"github.com/nmstate/kubernetes-nmstate/handler/journal"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
+	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
 const onDeleteRevert = "Revert"
@@ -64,6 +65,14 @@ func Reverted(record journal.Record, next []v1.DesiredSource, hash string) []sta
 		}
 	}
 	return paths
+}
+
+// IsRestored tells whether the generation of the last change wants something else now. No
+// API server changes what a generation says: its etcd was restored from a backup, and counts
+// from an older number on.
+func IsRestored(r journal.Record, wanted txn.Change) bool {
+	return r.About != nil && r.Last != nil && r.Last.Generation == wanted.Generation &&
+		r.About.Generation == wanted.Generation && r.About.Hash != wanted.Hash
 }
 
 // IsTakeOver tells whether the desired state differs from what is committed by one policy

@@ -169,3 +169,25 @@ func TestWhatIsRecordedOfADecision(t *testing.T) {
 		})
 	}
 }
+
+func TestWhichGenerationIsOfARestoredCluster(t *testing.T) {
+	t.Parallel()
+	last := func(generation int64) *v1.Transaction { return &v1.Transaction{Generation: generation} }
+	for name, row := range map[string]struct {
+		record journal.Record
+		want   bool
+	}{
+		"the same number, another state":               {journal.Record{Last: last(3), About: &journal.About{Generation: 3, Hash: "two"}}, true},
+		"what was tried":                               {journal.Record{Last: last(3), About: &journal.About{Generation: 3, Hash: "one"}}, false},
+		"an older one was tried":                       {journal.Record{Last: last(2), About: &journal.About{Generation: 2, Hash: "two"}}, false},
+		"a newer one was tried":                        {journal.Record{Last: last(4), About: &journal.About{Generation: 4, Hash: "two"}}, false},
+		"what was tried was told for a newer one, too": {journal.Record{Last: last(3), About: &journal.About{Generation: 2, Hash: "two"}}, false},
+		"it was forgotten":                             {journal.Record{Last: last(0), About: &journal.About{Generation: 3, Hash: "two"}}, false},
+		"an older handler wrote it":                    {journal.Record{Last: last(3)}, false},
+		"nothing was tried":                            {journal.Record{}, false},
+	} {
+		if got := IsRestored(row.record, txn.Change{Generation: 3, Hash: "one"}); got != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

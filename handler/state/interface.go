@@ -1,6 +1,7 @@
 package state
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -124,6 +125,20 @@ func (i Interface) Addresses(family Family) []string {
 		found = append(found, normalAddress(address))
 	}
 	return found
+}
+
+// HasAddress tells whether an interface has the address, of whatever prefix length.
+func (s State) HasAddress(address netip.Addr) bool {
+	for _, one := range s.Interfaces() {
+		for _, family := range []Family{IPv4, IPv6} {
+			for _, has := range one.Addresses(family) {
+				if prefix, err := netip.ParsePrefix(has); err == nil && prefix.Addr() == address {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // BaseInterface is what a VLAN, VXLAN, MACVLAN, MACVTAP, IPVLAN, MACsec,

@@ -67,8 +67,8 @@ type (
 		Hindrance
 	}
 	// Seen: what is on the node as the way back begins was noted for the journal, and
-	// nothing was done yet.
-	Seen struct{}
+	// nothing was done yet. Intact is that of the Rollback, if it is one.
+	Seen struct{ Intact bool }
 	// Restored: the profiles from before are back, without the checkpoint.
 	Restored struct{}
 	// RestoreFailed: not all of them are.

@@ -218,7 +218,10 @@ func (s State) rollingBack(e Event) (State, []Effect) {
 		s.Proven = false
 		return s.to(Settling), []Effect{Settle{}}
 	case Seen:
-		return s, []Effect{Restore{}}
+		if s.Lost {
+			return s, []Effect{Restore{}}
+		}
+		return s, []Effect{Rollback(e)}
 	case Restored:
 		s.Restored, s.Proven = true, false
 		return s.to(Settling), []Effect{Settle{}}

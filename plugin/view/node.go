@@ -129,6 +129,11 @@ func (n *Node) readPhase(policy *v1.NodeNetworkConfigurationPolicy, enactment *v
 			n.Cause = waits.Message
 		}
 	}
+	// The policy's own status counts what the node was told; that it has read it follows.
+	told := &enactment.Spec
+	if n.Phase == Pending && told.AbortedGeneration == policy.Generation && told.ApprovedGeneration != policy.Generation {
+		n.Phase, n.Cause = Aborted, told.AbortedCause
+	}
 }
 
 // confirmation is what an enactment's message says while a person is waited for.

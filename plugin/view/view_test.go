@@ -63,6 +63,16 @@ func TestTree(t *testing.T) {
 			policy.Status.Message = "node1: probing for 6s: api-server: no answer"
 			return Of(taken(policy, 2, "node1"), objectsOf(on("node1", v1.EnactmentFailing, "probing for 6s: api-server: no answer"), on("node2", v1.EnactmentAborted, ""), on("node3", v1.EnactmentAborted, "")), now())
 		},
+		"nodes that are spared and have not read that yet": func() Policy {
+			policy := policyOf(v1.PolicyDegraded, "1/3 nodes failed to configure, 2 nodes aborted configuration", "")
+			policy.Status.Message = "node1: probing for 6s: api-server: no answer"
+			waits, late := on("node2", v1.EnactmentPending, "Waiting for progressing nodes to finish"), on("node3", v1.EnactmentPending, "")
+			for _, spared := range []*v1.NodeNetworkConfigurationEnactment{&waits, &late} {
+				spared.Spec.AbortedGeneration, spared.Spec.AbortedCause = 2, policy.Status.Message
+			}
+			late.Status.PolicyGeneration = 1
+			return Of(taken(policy, 2, "node1"), objectsOf(on("node1", v1.EnactmentFailing, "probing for 6s: api-server: no answer"), waits, late), now())
+		},
 		"paused after the canary": func() Policy {
 			policy := policyOf(v1.PolicyProgressing, "Policy is progressing 1/3 nodes finished, 2 pending: paused after 1 canary nodes", v1.ReasonPaused)
 			policy.Spec.Rollout = &v1.Rollout{Canary: &one, PauseAfterCanary: true}

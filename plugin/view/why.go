@@ -85,6 +85,7 @@ func again(retry *v1.EnactmentRetry) string {
 var advice = []struct{ words, toDo string }{
 	{"is not one of spec.planHashes", "look at status.plan of the enactment, then pin its hash or correct the node"},
 	{"conflicts with policy", "let one of the two policies set it, or give the right one a higher spec.priority"},
+	{"and a controller share it", "move the pods that use the NIC off the node, or give them the bridge instead"},
 	{"belongs to another owner", "leave the interface out of the policy"},
 	{"it is tried again once it is there", "correct the name, or bring the interface onto the node"},
 	{"cannot make interfaces of type", "give the node a kernel or module that can, or leave it out of the policy"},

@@ -88,13 +88,14 @@ func TestFailures(t *testing.T) {
 
 func TestAdviceIsFoundByTheWordsOfTheNode(t *testing.T) {
 	for evidence, want := range map[string]string{
-		`interfaces[0]: unknown key "a"`:                                             "lint",
-		"the plan of this node, 1, is not one of spec.planHashes (2)":                "pin",
-		"policy a conflicts with policy b at interfaces[eth1].mtu":                   "priority",
-		"probing for 9s: default-gateway: 192.0.2.99 did not answer a ping":          "defaultProbes",
-		"probing for 9s: desired-state: reading the node's network back: too late":   "probeTimeoutSeconds",
-		"interfaces[eth2]: NetworkManager has it disconnected, not activated":        "journalctl",
-		"interfaces[b]: the kernel of this node cannot make interfaces of type bond": "kernel",
+		`interfaces[0]: unknown key "a"`:                                                                                 "lint",
+		"the plan of this node, 1, is not one of spec.planHashes (2)":                                                    "pin",
+		"policy a conflicts with policy b at interfaces[eth1].mtu":                                                       "priority",
+		"probing for 9s: default-gateway: 192.0.2.99 did not answer a ping":                                              "defaultProbes",
+		"probing for 9s: desired-state: reading the node's network back: too late":                                       "probeTimeoutSeconds",
+		"interfaces[eth2]: NetworkManager has it disconnected, not activated":                                            "journalctl",
+		"eth1 is missing (net1 of a pod stands on eth1: the kernel lets no macvlan or ipvlan and a controller share it)": "pods",
+		"interfaces[b]: the kernel of this node cannot make interfaces of type bond":                                     "kernel",
 	} {
 		if got := toDo(Failure{Evidence: evidence}); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", evidence, got, want)

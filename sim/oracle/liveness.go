@@ -293,7 +293,8 @@ func waitsForNeighbours(e *v1.NodeNetworkConfigurationEnactment) bool {
 
 // heldUp tells whether a node has the policy's turn and does not come to its end:
 // nobody manages it, or it waits for neighbours. One that is out of reach since it
-// was granted an older generation may still be changing, so it has a turn, too.
+// was granted an older generation may still be changing, so it has a turn, too. So has one
+// that goes first and was cut off after its turn: it is configured, and not Ready.
 func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
 	held := false
 	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, node, policy string) {
@@ -304,8 +305,9 @@ func (f *Facts) heldUp(p *v1.NodeNetworkConfigurationPolicy) bool {
 			held = held || policy == p.Name && f.mayHold(p, e, node)
 			return
 		}
-		held = held || policy == p.Name && has &&
-			!conditionIs(e.Status.Conditions, v1.EnactmentAvailable) && (f.isAway(node) || waitsForNeighbours(e))
+		goesFirst := p.Spec.Rollout != nil && p.Spec.Rollout.Canary != nil
+		open := !conditionIs(e.Status.Conditions, v1.EnactmentAvailable)
+		held = held || policy == p.Name && has && (f.isAway(node) && (open || goesFirst) || open && waitsForNeighbours(e))
 	})
 	return held
 }

@@ -208,6 +208,19 @@ func TestTakenBack(t *testing.T) {
 			s.tell("n1", Fault{Kind: "drift"})
 			s.close("n1", v1.TransactionRolledBack)
 		}},
+		"not as before since NetworkManager restarted afterwards": {play: func(s *stage) {
+			s.try("n1", change())
+			s.end("n1", Lost)
+			s.close("n1", v1.TransactionRolledBack)
+			s.tell("n1", Fault{Kind: "nm-restart"})
+		}},
+		"not as before, and NetworkManager has restarted in the trial": {want: "not as before", play: func(s *stage) {
+			s.try("n1", change())
+			s.tell("n1", Fault{Kind: "nm-restart"})
+			s.run(2 * time.Second)
+			s.end("n1", Lost)
+			s.close("n1", v1.TransactionRolledBack)
+		}},
 		"the checkpoint is alive": {want: "is alive", play: func(s *stage) {
 			s.try("n1", change())
 			s.close("n1", v1.TransactionRolledBack)

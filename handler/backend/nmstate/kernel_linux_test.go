@@ -108,3 +108,54 @@ func TestWhatTheKernelSaysOfALinkIsWhatMakingOneSays(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatStandsOnANICIsFoundInAPodToo(t *testing.T) {
+	inNewSpace(t, func(t *testing.T) {
+		here, err := netns.Get()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		pod, err := netns.New()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer pod.Close()
+		if err := netns.Set(here); err != nil {
+			t.Error(err)
+			return
+		}
+		for _, nic := range []string{"eth1", "eth2", "eth3"} {
+			if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: nic}, PeerName: nic + "p"}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+		stand := func(name, on string) netlink.Link {
+			nic, err := netlink.LinkByName(on)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made := &netlink.Macvlan{LinkAttrs: netlink.LinkAttrs{Name: name, ParentIndex: nic.Attrs().Index}, Mode: netlink.MACVLAN_MODE_BRIDGE}
+			if err := netlink.LinkAdd(made); err != nil {
+				t.Fatal(err)
+			}
+			return made
+		}
+		if err := netlink.LinkSetNsFd(stand("net1", "eth1"), int(pod)); err != nil {
+			t.Error(err)
+			return
+		}
+		stand("mv0", "eth2")
+		type answer struct {
+			name      string
+			elsewhere bool
+		}
+		for nic, want := range map[string]answer{"eth1": {"net1", true}, "eth2": {"mv0", false}, "eth3": {}, "eth9": {}} {
+			if name, elsewhere := standingOn(nic); (answer{name, elsewhere}) != want {
+				t.Errorf("on %s stands %q, elsewhere %t; want %+v", nic, name, elsewhere, want)
+			}
+		}
+	})
+}

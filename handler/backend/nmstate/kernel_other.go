@@ -17,6 +17,8 @@ func knowsLink(string) (bool, error) { return true, nil }
 
 func loadsNothing(string) bool { return false }
 
+func standingOn(string) (string, bool) { return "", false }
+
 type claim struct{}
 
 func (b *Backend) refuseClaimed(context.Context, state.State) ([]claim, error) { return nil, nil }

@@ -94,8 +94,8 @@ func (t *trial) verify(ctx context.Context, wanted state.State, show func(contex
 		if len(missing) == 0 {
 			return t.renew(ctx)
 		}
-		if patience.Err() != nil && reads >= verifyReads {
-			return fmt.Errorf("the node does not have what was applied: %s", listed(missing))
+		if patience.Err() != nil && ctx.Err() == nil && reads >= verifyReads {
+			return fmt.Errorf("the node does not have what was applied: %s%s", listed(missing), keptOff(missing))
 		}
 		if reads%verifyRenewal == 0 {
 			if err := t.renew(ctx); err != nil {
@@ -179,6 +179,25 @@ func (t *trial) change(ctx context.Context, changes <-chan *dbus.Signal, holding
 			return true, nil
 		}
 	}
+}
+
+// keptOff tells why a NIC has not become a port, where the kernel says no more than that it
+// is busy, and NetworkManager not even that.
+func keptOff(missing []state.Difference) string {
+	for _, one := range missing {
+		if one.Path.Leaf != "port" || one.Want == "" {
+			continue
+		}
+		name, elsewhere := standingOn(one.Want)
+		if name == "" {
+			continue
+		}
+		if elsewhere {
+			name += " of a pod"
+		}
+		return fmt.Sprintf(" (%s stands on %s: the kernel lets no macvlan or ipvlan and a controller share it)", name, one.Want)
+	}
+	return ""
 }
 
 // listed is one line of the first differences.

@@ -105,11 +105,11 @@ the API server, as a pod of a DaemonSet does.`,
 }
 
 func newAPI(w *where) *cobra.Command {
-	verbs := []string{"cut", "connect", "start", "stop", "kill"}
+	verbs := []string{"cut", "connect", "start", "stop", "kill", "backup", "restore"}
 	return &cobra.Command{
-		Use:       "api cut|connect|start|stop|kill",
-		Short:     "Cut the nodes' way to the API server, or end and start the server itself",
-		Example:   "  lab api cut\n  lab api connect",
+		Use:       "api cut|connect|start|stop|kill|backup|restore",
+		Short:     "Cut the nodes' way to the API server, end and start the server itself, or set its etcd back",
+		Example:   "  lab api cut\n  lab api connect\n\n  lab api backup\n  lab api restore   # what was written since is gone",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: verbs,
 		RunE: func(cmd *cobra.Command, args []string) error {
