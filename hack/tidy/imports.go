@@ -34,7 +34,7 @@ var outside = []string{
 
 // edges are the folders that may.
 var edges = []string{
-	"handler/backend/nmstate/...", "handler/libnmstate/...", "handler/arp", "handler/probe/...", "handler/observe/...", "handler/foreign",
+	"handler/backend/nmstate/...", "handler/libnmstate/...", "handler/arp", "handler/dump", "handler/probe/...", "handler/observe/...", "handler/foreign",
 	"handler/journal", "handler/access", "e2e/...", "hack/...", "kind/...",
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/dump"
 )
 
 // Kernel is the Keeper of the network namespace that this process is in.
@@ -17,33 +19,19 @@ type Kernel struct{}
 
 var _ Keeper = Kernel{}
 
-// noteAttempts bounds how often a list is read again that changed meanwhile.
-const noteAttempts = 5
-
 // Note implements Keeper. Links are read first: what is on one that comes
 // later is somebody's work in progress.
 func (Kernel) Note(ctx context.Context) (Snapshot, error) {
-	var noted Snapshot
-	for attempt := 1; ; attempt++ {
-		if err := ctx.Err(); err != nil {
-			return Snapshot{}, err
-		}
-		found, err := note()
-		if err == nil {
-			noted = found
-			break
-		}
-		if !errors.Is(err, netlink.ErrDumpInterrupted) {
-			return Snapshot{}, err
-		}
-		if attempt == noteAttempts {
-			// The lists are those of a moment in which somebody works; what is
-			// not in them is not kept, and the next note is compared as usual.
-			noted = found
-			break
-		}
+	if err := ctx.Err(); err != nil {
+		return Snapshot{}, err
 	}
-	return noted, nil
+	noted, err := dump.Whole(note)
+	if errors.Is(err, netlink.ErrDumpInterrupted) {
+		// The lists are those of a moment in which somebody works; what is
+		// not in them is not kept, and the next note is compared as usual.
+		return noted, nil
+	}
+	return noted, err
 }
 
 // note reads once. With netlink.ErrDumpInterrupted the lists may lack
@@ -57,7 +45,7 @@ func note() (Snapshot, error) {
 	for _, link := range links {
 		noted.Links = append(noted.Links, noteLink(link))
 	}
-	addresses, err := dump(unix.RTM_GETADDR, unix.RTM_NEWADDR, nl.NewIfAddrmsg(unix.AF_UNSPEC))
+	addresses, err := list(unix.RTM_GETADDR, unix.RTM_NEWADDR, nl.NewIfAddrmsg(unix.AF_UNSPEC))
 	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
 		return Snapshot{}, fmt.Errorf("listing addresses: %w", err)
 	}
@@ -68,7 +56,7 @@ func note() (Snapshot, error) {
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
 		request := &nl.RtMsg{}
 		request.Family = family
-		routes, err := dump(unix.RTM_GETROUTE, unix.RTM_NEWROUTE, request)
+		routes, err := list(unix.RTM_GETROUTE, unix.RTM_NEWROUTE, request)
 		if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
 			return Snapshot{}, fmt.Errorf("listing routes: %w", err)
 		}
@@ -82,7 +70,7 @@ func note() (Snapshot, error) {
 	return noted, interrupted
 }
 
-func dump(kind int, answer uint16, request nl.NetlinkRequestData) ([][]byte, error) {
+func list(kind int, answer uint16, request nl.NetlinkRequestData) ([][]byte, error) {
 	r := nl.NewNetlinkRequest(kind, unix.NLM_F_DUMP)
 	r.AddData(request)
 	return r.Execute(unix.NETLINK_ROUTE, answer)

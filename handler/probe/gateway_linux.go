@@ -8,6 +8,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/nmstate/kubernetes-nmstate/handler/dump"
 	"github.com/nmstate/kubernetes-nmstate/handler/guard"
 )
 
@@ -37,18 +38,11 @@ func defaultGateways() ([]guard.Target, error) {
 	return gateways, nil
 }
 
-// mainRoutes asks again when the table changed while it was read.
 func mainRoutes(family int) ([]netlink.Route, error) {
-	const tries = 3
 	main := &netlink.Route{Table: unix.RT_TABLE_MAIN}
-	var routes []netlink.Route
-	var err error
-	for range tries {
-		routes, err = netlink.RouteListFiltered(family, main, netlink.RT_FILTER_TABLE)
-		if !errors.Is(err, netlink.ErrDumpInterrupted) {
-			break
-		}
-	}
+	routes, err := dump.Whole(func() ([]netlink.Route, error) {
+		return netlink.RouteListFiltered(family, main, netlink.RT_FILTER_TABLE)
+	})
 	if errors.Is(err, unix.EAFNOSUPPORT) || errors.Is(err, unix.EOPNOTSUPP) {
 		return nil, nil // The kernel runs without this family.
 	}

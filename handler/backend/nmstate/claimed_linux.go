@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/arp"
+	"github.com/nmstate/kubernetes-nmstate/handler/dump"
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
@@ -148,11 +149,11 @@ func (b *Backend) refuseHeld(ctx context.Context, byLink map[string][]netip.Addr
 // address: routers of private VLANs and of clouds answer for all of a network, and so say
 // nothing about one address.
 func isProxy(mac net.HardwareAddr, address netip.Addr) (bool, error) {
-	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	routes, err := dump.Whole(func() ([]netlink.Route, error) { return netlink.RouteList(nil, netlink.FAMILY_V4) })
 	if err != nil {
 		return false, fmt.Errorf("reading the routes: %w", err)
 	}
-	neighbours, err := netlink.NeighList(0, netlink.FAMILY_V4)
+	neighbours, err := dump.Whole(func() ([]netlink.Neigh, error) { return netlink.NeighList(0, netlink.FAMILY_V4) })
 	if err != nil {
 		return false, fmt.Errorf("reading the neighbours: %w", err)
 	}
@@ -243,7 +244,7 @@ func flagsOf(one claim) (flags int, has bool, err error) {
 	if err != nil {
 		return 0, false, fmt.Errorf("finding %s: %w", one.link, err)
 	}
-	all, err := netlink.AddrList(link, netlink.FAMILY_V6)
+	all, err := dump.Whole(func() ([]netlink.Addr, error) { return netlink.AddrList(link, netlink.FAMILY_V6) })
 	if err != nil {
 		return 0, false, fmt.Errorf("reading the addresses of %s: %w", one.link, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/nmstate/kubernetes-nmstate/handler/backend"
+	"github.com/nmstate/kubernetes-nmstate/handler/dump"
 	"github.com/nmstate/kubernetes-nmstate/handler/profiles"
 )
 
@@ -121,7 +122,7 @@ func newBackend(t *testing.T) *Backend {
 
 func (n *node) freshNetwork(t *testing.T) {
 	t.Helper()
-	links, err := netlink.LinkList()
+	links, err := dump.Whole(netlink.LinkList)
 	if err != nil {
 		t.Fatalf("listing links: %v", err)
 	}
@@ -130,7 +131,7 @@ func (n *node) freshNetwork(t *testing.T) {
 			_ = netlink.LinkDel(link) // A veth goes with its peer.
 		}
 	}
-	rules, err := netlink.RuleList(netlink.FAMILY_ALL)
+	rules, err := dump.Whole(func() ([]netlink.Rule, error) { return netlink.RuleList(netlink.FAMILY_ALL) })
 	if err != nil {
 		t.Fatalf("listing rules: %v", err)
 	}
@@ -337,7 +338,7 @@ func (n *node) ForeignCheckpoint(t *testing.T, rollbackAfter time.Duration) back
 
 func (n *node) Kernel(t *testing.T) string {
 	t.Helper()
-	links, err := netlink.LinkList()
+	links, err := dump.Whole(netlink.LinkList)
 	if err != nil {
 		t.Fatalf("listing links: %v", err)
 	}
@@ -353,7 +354,7 @@ func (n *node) Kernel(t *testing.T) string {
 		}
 		lines = append(lines, fmt.Sprintf("%s %s mtu %d %s of %q up %t",
 			attrs.Name, link.Type(), attrs.MTU, attrs.HardwareAddr, names[attrs.MasterIndex], attrs.RawFlags&syscall.IFF_UP != 0))
-		addresses, err := netlink.AddrList(link, netlink.FAMILY_ALL)
+		addresses, err := dump.Whole(func() ([]netlink.Addr, error) { return netlink.AddrList(link, netlink.FAMILY_ALL) })
 		if err != nil {
 			t.Fatalf("listing addresses: %v", err)
 		}
@@ -363,7 +364,7 @@ func (n *node) Kernel(t *testing.T) string {
 			}
 		}
 	}
-	routes, err := netlink.RouteList(nil, netlink.FAMILY_ALL)
+	routes, err := dump.Whole(func() ([]netlink.Route, error) { return netlink.RouteList(nil, netlink.FAMILY_ALL) })
 	if err != nil {
 		t.Fatalf("listing routes: %v", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
+
+	"github.com/nmstate/kubernetes-nmstate/handler/dump"
 )
 
 // keepsOffController are the kinds of link that take what their NIC receives, as a bridge
@@ -21,7 +23,7 @@ func standingOn(nic string) (name string, elsewhere bool) {
 		return "", false
 	}
 	found := func(namespace *int32) string {
-		links, err := linksOf(namespace)
+		links, err := dump.Whole(func() ([]netlink.Link, error) { return linksOf(namespace) })
 		if err != nil {
 			return ""
 		}
