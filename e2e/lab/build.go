@@ -113,10 +113,11 @@ func (l *Lab) startFabric(ctx context.Context) error {
 	}
 	defer func() { _ = host.Close() }()
 	namespaces := uintptr(unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID)
-	if err := l.spawn(ctx, roleFabric, l.fabricDir(), namespaces, host); err != nil {
+	fabric, err := l.spawn(ctx, roleFabric, l.fabricDir(), namespaces, host)
+	if err != nil {
 		return err
 	}
-	return l.awaitReady(ctx, roleFabric, l.fabricDir())
+	return fabric.awaitReady(ctx)
 }
 
 // withFabric runs f with netlink in the fabric's network namespace.
@@ -158,7 +159,8 @@ func (n *Node) boot(ctx context.Context) error {
 		return err
 	}
 	namespaces := uintptr(unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWUTS | unix.CLONE_NEWPID)
-	if err := n.lab.spawn(ctx, roleNode, n.dir(), namespaces); err != nil {
+	started, err := n.lab.spawn(ctx, roleNode, n.dir(), namespaces)
+	if err != nil {
 		return err
 	}
 	// The clone has come back, but for an instant its argv is still ours.
@@ -174,7 +176,7 @@ func (n *Node) boot(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := n.lab.awaitReady(ctx, roleNode, n.dir()); err != nil || !first {
+	if err := started.awaitReady(ctx); err != nil || !first {
 		return err
 	}
 	return n.Sync() // its installation is over

@@ -113,22 +113,26 @@ func ask(ctx context.Context, dir string, req request) (response, error) {
 	return res, nil
 }
 
-// awaitReady waits until a spawned process says that it is up. When it dies
-// instead, the error carries the end of its log.
-func (l *Lab) awaitReady(ctx context.Context, role, dir string) error {
-	log := filepath.Join(dir, role+".log")
-	// A process that has just been started has no command line for a moment, on a
-	// busy machine long enough to be looked for in vain once.
-	const enough = 20
-	missed := 0
-	err := l.until(ctx, role, func() (bool, error) {
-		if _, err := findOne(role, dir); err != nil {
-			missed++
-			return missed >= enough, fmt.Errorf("%s ended at once: %s", role, lastLines(log, 3))
+// spawned is a process that this command has started.
+type spawned struct {
+	lab       *Lab
+	role, dir string
+	// ended is closed when it has.
+	ended <-chan struct{}
+}
+
+// awaitReady waits until the process says that it is up. When it ends instead,
+// the error carries the end of its log.
+func (s spawned) awaitReady(ctx context.Context) error {
+	log := filepath.Join(s.dir, s.role+".log")
+	err := s.lab.until(ctx, s.role, func() (bool, error) {
+		select {
+		case <-s.ended:
+			return true, fmt.Errorf("%s ended at once: %s", s.role, lastLines(log, 3))
+		default:
 		}
-		missed = 0
 		var dialer net.Dialer
-		conn, err := dialer.DialContext(ctx, "unix", filepath.Join(dir, "control"))
+		conn, err := dialer.DialContext(ctx, "unix", filepath.Join(s.dir, "control"))
 		if err != nil {
 			return false, err
 		}
@@ -137,8 +141,8 @@ func (l *Lab) awaitReady(ctx context.Context, role, dir string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := ask(ctx, dir, request{Verb: "wait"}); err != nil {
-		return fmt.Errorf("%s: %w (log: %s)", role, err, lastLines(log, 3))
+	if _, err := ask(ctx, s.dir, request{Verb: "wait"}); err != nil {
+		return fmt.Errorf("%s: %w (log: %s)", s.role, err, lastLines(log, 3))
 	}
 	return nil
 }

@@ -112,10 +112,11 @@ func (l *Lab) startControlPlane(ctx context.Context) error {
 		return fmt.Errorf("making its folder: %w", err)
 	}
 	// A mount namespace alone: its pid file has to hold the pid that others see.
-	if err := l.spawn(ctx, roleControlPlane, l.controlPlaneDir(), unix.CLONE_NEWNS); err != nil {
+	started, err := l.spawn(ctx, roleControlPlane, l.controlPlaneDir(), unix.CLONE_NEWNS)
+	if err != nil {
 		return err
 	}
-	if err := l.awaitReady(ctx, roleControlPlane, l.controlPlaneDir()); err != nil {
+	if err := started.awaitReady(ctx); err != nil {
 		return err
 	}
 	l.rec.Kubeconfig = controlplane.Files{Dir: l.controlPlaneDir()}.Kubeconfig()

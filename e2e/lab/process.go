@@ -138,11 +138,11 @@ func (p process) end(ctx context.Context, signal unix.Signal) error {
 
 // spawn starts a long-lived process of the lab, detached, with new namespaces.
 // Its log is FOLDER/ROLE.log.
-func (l *Lab) spawn(ctx context.Context, role, dir string, namespaces uintptr, files ...*os.File) error {
+func (l *Lab) spawn(ctx context.Context, role, dir string, namespaces uintptr, files ...*os.File) (spawned, error) {
 	logName := filepath.Join(dir, role+".log")
 	log, err := os.OpenFile(logName, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
-		return fmt.Errorf("opening the log of %s: %w", role, err)
+		return spawned{}, fmt.Errorf("opening the log of %s: %w", role, err)
 	}
 	defer func() { _ = log.Close() }()
 	// It outlives this command, which may be `lab up`.
@@ -152,10 +152,14 @@ func (l *Lab) spawn(ctx context.Context, role, dir string, namespaces uintptr, f
 	cmd.ExtraFiles = files
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: namespaces, Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting %s: %w", role, err)
+		return spawned{}, fmt.Errorf("starting %s: %w", role, err)
 	}
-	go func() { _ = cmd.Wait() }() // only to reap it; its end is seen elsewhere
-	return nil
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // How it ended, its log tells.
+	}()
+	return spawned{lab: l, role: role, dir: dir, ended: ended}, nil
 }
 
 // until calls f every few milliseconds until it says done, fails, or ctx ends;

@@ -161,11 +161,12 @@ func (l *Lab) startVM(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, vmBoot)
 	defer cancel()
-	if err := l.spawn(ctx, roleVM, l.vmDir(), unix.CLONE_NEWNS|unix.CLONE_NEWPID); err != nil {
+	started, err := l.spawn(ctx, roleVM, l.vmDir(), unix.CLONE_NEWNS|unix.CLONE_NEWPID)
+	if err != nil {
 		return err
 	}
 	l.opts.Progress("VM boots")
-	if err := l.awaitReady(ctx, roleVM, l.vmDir()); err != nil {
+	if err := started.awaitReady(ctx); err != nil {
 		log := func(name string) string { return lastLines(filepath.Join(l.vmDir(), name), 3) }
 		return fmt.Errorf("%w (console: %s; agent: %s)", err, log("console.log"), log("agent.log"))
 	}
