@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/e2e/controlplane"
 	"github.com/nmstate/kubernetes-nmstate/e2e/lab"
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
@@ -199,7 +201,11 @@ var _ = Describe("A change that takes its time", func() {
 			"ChangeEnded Warning the change for policy bridge, begun at .*, has ended as RolledBack: probing for 8s: tcp 192.0.2.1:81: connection refused")
 		ended := f.awaitNothingRuns(ctx, n)
 		Expect(ended.Status.Transaction.WaitingFor).To(BeEmpty())
+		told := time.Now()
 		f.awaitNoNews(ctx)
+		later := slices.DeleteFunc(f.writes(told), func(r controlplane.Request) bool { return r.Resource != "nodenetworkstates" })
+		// The NIC that is as before has its link first, and its IPv6 address a moment later.
+		Expect(len(later)).To(BeNumerically("<=", 2), "%v", later)
 	}, SpecTimeout(specTimeout))
 
 	It("is taken back in its time where the API server cannot be told of it", func(ctx SpecContext) {
