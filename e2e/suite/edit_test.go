@@ -57,3 +57,23 @@ var _ = Describe("A policy in mid-apply", func() {
 		f.awaitAsBefore(ctx, n)
 	}, SpecTimeout(specTimeout))
 })
+
+// An administrator edits a policy and deletes it in one go, while the node is busy.
+var _ = Describe("A policy that is let be undone and deleted while another one is on trial", func() {
+	It("is undone", func(ctx SpecContext) {
+		f := take(ctx, oneNode)
+		n := f.node()
+		f.create(ctx, manyPolicy(1))
+		f.awaitEnactment(ctx, n.Name, "many", enactmentSuccess)
+		f.awaitNothingRuns(ctx, n)
+		log := follow(n)
+		f.create(ctx, probedBridge("  probes: [{type: tcp, target: \"192.0.2.1:81\", timeoutSeconds: 8}]\n"))
+		log.until(ctx, string(txn.Probing))
+		f.edit(ctx, reverting(manyPolicy(1)))
+		f.delete(ctx, "many")
+		f.awaitEnactment(ctx, n.Name, "bridge", enactmentFailed)
+		f.awaitGone(ctx, n, "many")
+		f.delete(ctx, "bridge")
+		f.awaitAsBefore(ctx, n)
+	}, SpecTimeout(specTimeout))
+})

@@ -76,6 +76,11 @@ func (t *turn) choose() {
 	}
 	if m := t.leaving(); m != nil {
 		t.waiting = waitingFor(m)
+		if t.saidOtherwise(m) {
+			t.note("policy %s was edited and deleted: it leaves the node as it said at the end", m.name)
+			t.expect(t.base, nil)
+			return
+		}
 		t.note("policy %s leaves the node", m.name)
 		t.expect(t.without(m), m)
 		return
@@ -286,12 +291,33 @@ func (t *turn) sourcesOf(target aggregate) []v1.DesiredSource {
 		says := m != nil && m.policy != nil
 		if last, is := t.source(c.Policy); is && (!says || m.plans()) {
 			source.OnDelete, source.Drift, source.DefaultProbes = last.OnDelete, last.Drift, last.DefaultProbes
+			if word, known := t.lastWord(m); known {
+				source.OnDelete = word
+			}
 		} else if says {
 			source.OnDelete, source.Drift, source.DefaultProbes = m.policy.OnDelete, m.policy.Drift, m.policy.DefaultProbes
 		}
 		sources = append(sources, source)
 	}
 	return sources
+}
+
+// lastWord is what a deleted policy said at the end of what becomes of its configuration.
+func (t *turn) lastWord(m *member) (onDelete string, known bool) {
+	if m == nil || m.policy != nil {
+		return "", false
+	}
+	onDelete, known = t.in.LastWords[m.name]
+	return onDelete, known
+}
+
+// saidOtherwise tells whether the node would undo a deleted policy that is to stay, or the
+// other way round. Then its spec has to say what the policy said before it leaves.
+func (t *turn) saidOtherwise(m *member) bool {
+	const undone = "Revert"
+	word, known := t.lastWord(m)
+	last, is := t.source(m.name)
+	return known && is && m.held != nil && (word == undone) != (last.OnDelete == undone)
 }
 
 // source finds a policy among the sources of the node's spec.

@@ -42,7 +42,7 @@ func (w *world) happen(r *rand.Rand) {
 	case 0, 1:
 		w.policy(name, string(randomState(r).JSON()), int32(r.Intn(2)))
 	case 2:
-		delete(w.policies, name)
+		w.remove(name)
 	case 3:
 		if exists {
 			w.policies[name].Generation++

@@ -71,6 +71,9 @@ type Input struct {
 	Enactments []v1.NodeNetworkConfigurationEnactment
 	// State is the node's NodeNetworkState, nil while there is none.
 	State *v1.NodeNetworkState
+	// LastWords are the onDelete of policies that were deleted, as they said at the end, by
+	// their names. None of one that is there again, nor of one whose end nobody saw.
+	LastWords map[string]string
 	// Whole is the node's network where State tells only a part of it
 	// (status.truncated); nil while it is not known here.
 	Whole *state.State

@@ -141,7 +141,7 @@ func (w *world) command(line string) {
 	case "touch": // NAME: a new generation that says the same
 		w.policies[name].Generation++
 	case "delete":
-		delete(w.policies, name)
+		w.remove(name)
 	case "deselect":
 		w.deselected[name] = true
 	case "select":

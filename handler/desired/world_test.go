@@ -26,6 +26,7 @@ type world struct {
 	uids       int
 	policies   map[string]*Policy
 	deselected map[string]bool
+	lastWords  map[string]string
 	enactments map[string]*v1.NodeNetworkConfigurationEnactment
 	state      *v1.NodeNetworkState
 	// applied is the document that the state handler committed last.
@@ -36,7 +37,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	return &world{
 		t: t, now: time.Unix(1_000_000, 0),
-		policies: map[string]*Policy{}, deselected: map[string]bool{},
+		policies: map[string]*Policy{}, deselected: map[string]bool{}, lastWords: map[string]string{},
 		enactments: map[string]*v1.NodeNetworkConfigurationEnactment{},
 		state: &v1.NodeNetworkState{
 			ObjectMeta: metav1.ObjectMeta{Name: node, Generation: 1},
@@ -65,6 +66,7 @@ func (w *world) policy(name, text string, priority int32) {
 		w.uids++
 		p = &Policy{Name: name, UID: types.UID(fmt.Sprint("uid-", w.uids)), Created: w.now}
 		w.policies[name] = p
+		delete(w.lastWords, name)
 	}
 	p.Generation++
 	p.Priority = priority
@@ -77,8 +79,16 @@ func (w *world) rendered(name, text string) {
 	p.Rendering, p.Err = Render(stateOf(w.t, text).JSON(), p.Priority, true)
 }
 
+// remove deletes a policy, which the policy handler sees.
+func (w *world) remove(name string) {
+	if p := w.policies[name]; p != nil {
+		w.lastWords[name] = p.OnDelete
+	}
+	delete(w.policies, name)
+}
+
 func (w *world) input() Input {
-	in := Input{Node: node, NodeUID: "node-uid", Now: w.now, State: w.state}
+	in := Input{Node: node, NodeUID: "node-uid", Now: w.now, State: w.state, LastWords: w.lastWords}
 	for _, name := range slices.Sorted(maps.Keys(w.policies)) {
 		if !w.deselected[name] {
 			in.Policies = append(in.Policies, *w.policies[name])

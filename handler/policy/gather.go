@@ -132,6 +132,7 @@ func (r *Reconciler) gatherPolicies(ctx context.Context, m *memory, g *gathered)
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}
+	g.input.LastWords = r.gone.without(list.Items)
 	uids := map[types.UID]bool{}
 	open := false
 	for i := range list.Items {

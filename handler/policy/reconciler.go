@@ -80,12 +80,14 @@ type Reconciler struct {
 	nodes map[string]*memory
 
 	shared sharedRenderings
+	gone   lastWords
 }
 
 // New returns a reconciler that has done nothing yet.
 func New(options Options) *Reconciler {
 	r := &Reconciler{Options: options, nodes: map[string]*memory{}}
 	r.shared.byPolicy = map[types.UID]map[bool]rendering{}
+	r.gone = lastWords{clock: options.Clock, said: map[string]lastWord{}}
 	return r
 }
 

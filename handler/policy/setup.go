@@ -92,7 +92,7 @@ func (r *Reconciler) Controller() watch.Controller {
 			{Object: &corev1.Node{}, Predicate: nodeChanged(), Handler: &handler.EnqueueRequestForObject{}},
 			{Object: &v1.NodeNetworkState{}, Predicate: r.stateChanged(), Handler: &handler.EnqueueRequestForObject{}},
 			{Object: &v1.NodeNetworkConfigurationEnactment{}, Predicate: predicate.GenerationChangedPredicate{}, Handler: handler.EnqueueRequestsFromMapFunc(nodeOfEnactment)},
-			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: policyChanged(), Handler: handler.EnqueueRequestsFromMapFunc(r.nodesOfPolicy)},
+			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: policyChanged(), Handler: listening{handler.EnqueueRequestsFromMapFunc(r.nodesOfPolicy), &r.gone}},
 		},
 	}
 }
