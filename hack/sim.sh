@@ -20,6 +20,8 @@
 # LONG=1 is for the night: ten times as many seeds, longer runs, 5,000 nodes.
 # SEEDS=N and FROM=N say how many seeds swarm and each half of fresh run, and from which one
 # on the swarm does; FRESH=N where what is fresh begins, which prints it.
+# MINUTES=N begins nothing after so many: what was not run for that is told in lines that
+# begin with OUT OF TIME, and is no failure. What was run must hold.
 # Reports stay in out/sim/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -31,6 +33,15 @@ seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 starts=(-starts 2 -sh
 if [ "${LONG:-0}" = 1 ]; then
 	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 starts=(-starts 5) size=(-long)
 fi
+
+# What has no time left is told, and not run. within is what bounds a search.
+within=()
+left() { echo $((MINUTES * 60 - SECONDS)); }
+in_time() {
+	[ -n "${MINUTES:-}" ] || return 0
+	[ "$(left)" -gt 0 ] || { echo "OUT OF TIME: $1 was not run: $MINUTES minutes were over" && return 1; }
+	within=(-at-most "$(left)s")
+}
 
 traces() { grep '^traces ' "$1"; }
 
@@ -55,7 +66,7 @@ replay() {
 	echo "replay: 8 seeds, $(traces "$log-race") with the race detector"
 }
 
-swarm() { bin/sim -seeds "$seeds" -from "$from" -failures 100 -known sim/testdata/known.txt -coverage "${size[@]}" | tee out/sim/swarm; }
+swarm() { bin/sim -seeds "$seeds" -from "$from" -failures 100 -known sim/testdata/known.txt -coverage "${size[@]}" "${within[@]}" | tee out/sim/swarm; }
 
 # begins tells in start where what is fresh begins: the first digits of the commit
 # say so, and the same commit runs the same. What is not committed begins at its parent's.
@@ -76,8 +87,9 @@ fresh() {
 	begins fresh || return 1
 	rm -f out/sim/fresh
 	for half in '' -lean; do
+		in_time "fresh $half" || return 0
 		# shellcheck disable=SC2086 # No half is no argument.
-		bin/sim -seeds "$seeds" -from "$start" $half -coverage -failures 100 "${size[@]}" | tee -a out/sim/fresh ||
+		bin/sim -seeds "$seeds" -from "$start" $half -coverage -failures 100 "${size[@]}" "${within[@]}" | tee -a out/sim/fresh ||
 			echo "fresh: NOT MENDED YET: the seeds above, which nobody had run, broke a rule, or what is never reached was not"
 	done
 }
@@ -130,7 +142,16 @@ branches() {
 mutants() {
 	local start
 	begins mutants || return 1
-	go test ./sim/mutants -count 1 -timeout 120m -parallel 2 -run 'PlantedBugs|Patch' -v -which all "${starts[@]}" -from "$start" >out/sim/mutants || { grep -A3 -- '--- FAIL' out/sim/mutants && return 1; }
+	local ended=0 bound=()
+	[ -z "${MINUTES:-}" ] || bound=(timeout "$(left)")
+	"${bound[@]}" go test ./sim/mutants -count 1 -timeout 120m -parallel 2 -run 'PlantedBugs|Patch' -v -which all "${starts[@]}" -from "$start" >out/sim/mutants || ended=$?
+	if [ $ended = 124 ]; then # timeout's own.
+		echo "OUT OF TIME: mutants were not all looked for within $MINUTES minutes; found were $(grep -c -- '--- PASS: .*/' out/sim/mutants)"
+		return 0
+	elif [ $ended != 0 ]; then
+		grep -A3 -- '--- FAIL' out/sim/mutants
+		return 1
+	fi
 	grep -A100 'found, with how many runs' out/sim/mutants | grep -E ' runs.* of \['
 }
 
@@ -138,7 +159,7 @@ mutants() {
 sweep() {
 	local start
 	begins sweep || return 1
-	bin/sim -sweep -long -pairs "$pairs" -from "$start" | tee out/sim/sweep
+	bin/sim -sweep -long -pairs "$pairs" -from "$start" "${within[@]}" | tee out/sim/sweep
 }
 
 rollout() { bin/sim -rollout -nodes "$nodes"; }
@@ -151,7 +172,7 @@ for stage; do
 	begun=$SECONDS
 	echo "== sim: $stage"
 	case $stage in
-	replay | swarm | fresh | hundred | sweep | branches | mutants | rollout) $stage || failed+=("$stage") ;;
+	replay | swarm | fresh | hundred | sweep | branches | mutants | rollout) ! in_time "$stage" || $stage || failed+=("$stage") ;;
 	*)
 		echo "sim: no stage is called $stage; there are replay, rollout, swarm, fresh, hundred, sweep, branches and mutants" >&2
 		exit 2

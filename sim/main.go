@@ -92,6 +92,8 @@ type options struct {
 	profile        string
 	known          string
 	most           int
+	// atMost is how long a search may go on; zero is to its end.
+	atMost         time.Duration
 	rule           string
 	always         []string
 	traceKinds     []string
@@ -165,6 +167,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "with -seeds: how many run at once")
 	flags.IntVar(&o.most, "failures", 10, "with -seeds: stop after so many that broke a rule")
 	flags.StringSliceVar(&o.always, "arm", nil, "kinds of faults that every run has, with commas between (a wrong one lists them)")
+	flags.DurationVar(&o.atMost, "at-most", 0, "with -seeds or -sweep: begin nothing more after so long (5m), and tell how much was not run; that alone is no failure. A sweep then goes in a drawn order")
 	flags.StringVar(&o.rule, "rule", "", "look at this rule only (a wrong one lists them)")
 	flags.StringVar(&o.known, "known", "", "with -seeds: a file of violations that do not count, \"SEED RULE why\" a line")
 	flags.BoolVar(&o.coverage, "coverage", false, "with -seeds: print which faults were at work in which phases; one at zero is a failure")

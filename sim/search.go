@@ -25,8 +25,8 @@ type search struct {
 	what        string
 	count       int
 	done, broke int
-	// ended: no further run begins.
-	ended bool
+	// ended: no further run begins. late: since its time was over.
+	ended, late bool
 }
 
 // each does something with the numbers from 0 to count-1, and returns when all is done.
@@ -56,6 +56,10 @@ func (s *search) take(ctx context.Context) (i int, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil || s.ended || s.next >= s.count {
+		return 0, false
+	}
+	if s.what != "" && s.options.atMost > 0 && time.Since(s.began) >= s.options.atMost {
+		s.ended, s.late = true, true
 		return 0, false
 	}
 	s.next++

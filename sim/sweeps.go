@@ -46,6 +46,8 @@ type sweepReport struct {
 	All     int     `json:"allSingles"`
 	Singles int     `json:"singles"`
 	Pairs   int     `json:"pairs"`
+	// Missing were not begun, since -at-most was over.
+	Missing int     `json:"missing,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
 
@@ -76,10 +78,15 @@ func (o *options) sweep(ctx context.Context, out io.Writer) error {
 	s.report.Singles = len(jobs)
 	pairs := sweep.Pairs(recordings, o.parts.pairs, o.from)
 	s.report.Pairs = len(pairs)
-	jobs = append(jobs, pairs...)
+	if jobs = append(jobs, pairs...); o.atMost > 0 {
+		jobs = sweep.Shuffle(jobs, o.from)
+	}
 	s.each(ctx, "runs", len(jobs), func(i int) { s.strike(ctx, jobs[i]) })
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if s.late {
+		s.report.Missing = len(jobs) - s.done
 	}
 	return s.finish(out)
 }
@@ -175,6 +182,9 @@ func (s *sweeping) print(out io.Writer, took time.Duration) error {
 		if s.rows[name] != nil {
 			_, _ = fmt.Fprintf(out, "not compared is the end of %s: %s\n", name, ends[name])
 		}
+	}
+	if r.Missing > 0 {
+		_, _ = fmt.Fprintf(out, "OUT OF TIME: %d of %d runs were not begun within %s (-at-most); which they are was drawn\n", r.Missing, r.Singles+r.Pairs, s.options.atMost)
 	}
 	_, err := fmt.Fprintf(out, "\n%d scenarios, %d port calls, %d of them in a start that another scenario has too, byte for byte, and swept there;\n"+
 		"%d calls x %d faults: %d of %d runs, and %d pairs from %d: %d broke a rule\n%s on %d workers: %.0f runs a second\n",

@@ -37,6 +37,18 @@ func TestAStruckRunIsReplayedWithItsTimeline(t *testing.T) {
 	}
 }
 
+// A nanosecond is over before the first run begins.
+func TestASearchWhoseTimeIsOverTellsWhatItDidNotRunAndFailsNothing(t *testing.T) {
+	for _, args := range []string{"-sweep -scenario " + smallest + " -pairs 3", "-seeds 3 -coverage"} {
+		t.Run(args, func(t *testing.T) {
+			out, err := said(t, append(strings.Fields(args), "-at-most", "1ns")...)
+			if _, told, _ := strings.Cut(out, "OUT OF TIME: "); err != nil || !strings.Contains(told, "within 1ns (-at-most)") {
+				t.Error(err, out)
+			}
+		})
+	}
+}
+
 func TestWrongUsageOfTheSweep(t *testing.T) {
 	for _, args := range []string{
 		"-at 3 -fault fail", "-sweep -share 0", "-sweep -at 3 -fault fail", "-scenario " + smallest + " -at 3", "-scenario " + smallest + " -at 3 -fault flood",

@@ -83,23 +83,23 @@ func (s serving) told(ctx context.Context, n *lab.Node) map[string]string {
 	for _, one := range []struct {
 		client *http.Client
 		url    string
+		holds  string // Programs that have just begun serve it a moment later.
 	}{
-		{onNode, "https://" + handlerServes + "/metrics"},
-		{onNode, "https://" + handlerServes + "/state"},
-		{onNode, "http://" + handlerHealth + "/healthz?verbose"},
-		{onNode, "http://" + handlerHealth + "/readyz?verbose"},
-		{here, "https://" + s.controllersServe + "/metrics"},
-		{here, "http://" + s.controllersTell + "/healthz?verbose"},
-		{here, "http://" + s.controllersTell + "/readyz?verbose"},
+		{onNode, "https://" + handlerServes + "/metrics", "kubernetes_nmstate_network_interfaces{"},
+		{onNode, "https://" + handlerServes + "/state", `"name":"eth2"`},
+		{onNode, "http://" + handlerHealth + "/healthz?verbose", ""},
+		{onNode, "http://" + handlerHealth + "/readyz?verbose", ""},
+		{here, "https://" + s.controllersServe + "/metrics", "kubernetes_nmstate_enactments_status{"},
+		{here, "http://" + s.controllersTell + "/healthz?verbose", ""},
+		{here, "http://" + s.controllersTell + "/readyz?verbose", ""},
 	} {
-		Eventually(ctx, func() (err error) {
-			where[one.url], err = s.get(ctx, one.client, one.url)
-			return err
+		Eventually(ctx, func(g Gomega) {
+			told, err := s.get(ctx, one.client, one.url)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(told).To(ContainSubstring(one.holds))
+			where[one.url] = told
 		}).Should(Succeed(), one.url)
 	}
-	Expect(where["https://"+handlerServes+"/metrics"]).To(ContainSubstring("kubernetes_nmstate_network_interfaces{"))
-	Expect(where["https://"+s.controllersServe+"/metrics"]).To(ContainSubstring("kubernetes_nmstate_enactments_status{"))
-	Expect(where["https://"+handlerServes+"/state"]).To(ContainSubstring(`"name":"eth2"`))
 	return where
 }
 

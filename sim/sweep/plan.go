@@ -85,6 +85,13 @@ func Share(jobs []Job, one int, from uint64) []Job {
 	})
 }
 
+// Shuffle draws an order, from a seed: where only the first ones can be run, they are
+// of all scenarios.
+func Shuffle(jobs []Job, seed uint64) []Job {
+	world.New(seed).Rand("order").Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
+	return jobs
+}
+
 // long are families of scenarios whose members differ in the type of the link, by what their
 // names begin with. Their runs would be most of all, so one in so many of them is taken:
 // a life has six applies, and a loss of power in each phase has nineteen.
