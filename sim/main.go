@@ -93,13 +93,13 @@ type options struct {
 	known          string
 	most           int
 	// atMost is how long a search may go on; zero is to its end.
-	atMost         time.Duration
-	rule           string
-	always         []string
-	traceKinds     []string
-	traceNodes     []string
-	parts          parts
-	shards         shards
+	atMost     time.Duration
+	rule       string
+	always     []string
+	traceKinds []string
+	traceNodes []string
+	parts      parts
+	shards     shards
 }
 
 func command() *cobra.Command {

@@ -43,9 +43,9 @@ type sweepReport struct {
 	Calls int `json:"calls"`
 	Left  int `json:"sweptElsewhere"`
 	// All are the runs with one fault that there could be, Singles those that were.
-	All     int     `json:"allSingles"`
-	Singles int     `json:"singles"`
-	Pairs   int     `json:"pairs"`
+	All     int `json:"allSingles"`
+	Singles int `json:"singles"`
+	Pairs   int `json:"pairs"`
 	// Missing were not begun, since -at-most was over.
 	Missing int     `json:"missing,omitempty"`
 	Seconds float64 `json:"seconds"`
