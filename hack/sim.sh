@@ -9,15 +9,16 @@
 #   hundred   90,000 fresh seeds and 10,000 longer runs, 3 hours on two cores, not without its
 #             name: in shards whose results stay in out/sim/hundred, so that the same
 #             command goes on where it was ended
-#   sweep     every port call of every scenario failed, stalled and crashed; pairs of
-#             faults, which follow from the commit
+#   sweep     every port call of scenarios failed, stalled and crashed: of those that are
+#             chosen for every change all, of the others a third of the runs, which follows
+#             from the commit; and pairs of faults, which do too
 #   branches  which functions of production code the swarm never reaches
 #   mutants   bugs that are planted are found; the simulator is built for each. One
 #             in six is looked for from a fresh start too, by the commit
 #
 # Scenarios are tests of sim/scenario.
 #
-# LONG=1 is for the night: ten times as many seeds, longer runs, 5,000 nodes.
+# LONG=1 is for the night: ten times as many seeds, longer runs, 5,000 nodes, the whole sweep.
 # SEEDS=N and FROM=N say how many seeds swarm and each half of fresh run, and from which one
 # on the swarm does; FRESH=N where what is fresh begins, which prints it.
 # MINUTES=N begins nothing after so many: what was not run for that is told in lines that
@@ -29,9 +30,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 hack/need.sh go
 mkdir -p bin out/sim
 export CGO_ENABLED=0
-seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 starts=(-starts 2 -share 6) size=()
+seeds=${SEEDS:-1000} from=${FROM:-1} nodes=1000 pairs=2000 starts=(-starts 2 -share 6) size=() third=(-share 3)
 if [ "${LONG:-0}" = 1 ]; then
-	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 starts=(-starts 5) size=(-long)
+	seeds=${SEEDS:-10000} nodes=5000 pairs=20000 starts=(-starts 5) size=(-long) third=()
 fi
 
 # What has no time left is told, and not run. within is what bounds a search.
@@ -155,11 +156,11 @@ mutants() {
 	grep -A100 'found, with how many runs' out/sim/mutants | grep -E ' runs.* of \['
 }
 
-# sweep: a night has ten times the pairs.
+# sweep: a night has all of it, and ten times the pairs.
 sweep() {
 	local start
 	begins sweep || return 1
-	bin/sim -sweep -long -pairs "$pairs" -from "$start" "${within[@]}" | tee out/sim/sweep
+	bin/sim -sweep -long "${third[@]}" -pairs "$pairs" -from "$start" "${within[@]}" | tee out/sim/sweep
 }
 
 rollout() { bin/sim -rollout -nodes "$nodes"; }

@@ -136,16 +136,30 @@ func (b *Browser) Visit(path string) {
 // by then.
 func (b *Browser) Await(expression string) {
 	b.t.Helper()
+	controlplanetest.Eventually(b.t, func(context.Context) error { return b.holds(expression) })
+}
+
+// Repeat does something until an expression holds: a browser that has not drawn the page
+// yet passes over what is typed.
+func (b *Browser) Repeat(action chromedp.Action, expression string) {
+	b.t.Helper()
 	controlplanetest.Eventually(b.t, func(context.Context) error {
-		var holds bool
-		if err := chromedp.Run(b.ctx, chromedp.Evaluate(expression, &holds)); err != nil {
-			return fmt.Errorf("%s: %w", expression, err)
+		if err := chromedp.Run(b.ctx, action); err != nil {
+			return err
 		}
-		if !holds {
-			return errors.New("it is not so: " + expression)
-		}
-		return nil
+		return b.holds(expression)
 	})
+}
+
+func (b *Browser) holds(expression string) error {
+	var holds bool
+	if err := chromedp.Run(b.ctx, chromedp.Evaluate(expression, &holds)); err != nil {
+		return fmt.Errorf("%s: %w", expression, err)
+	}
+	if !holds {
+		return errors.New("it is not so: " + expression)
+	}
+	return nil
 }
 
 // Value is what an expression of the page's script comes to.
