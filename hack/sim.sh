@@ -144,15 +144,14 @@ mutants() {
 	local start
 	begins mutants || return 1
 	local ended=0 bound=()
-	[ -z "${MINUTES:-}" ] || bound=(timeout "$(left)")
+	[ -z "${MINUTES:-}" ] || bound=(timeout "${within[1]}")
 	"${bound[@]}" go test ./sim/mutants -count 1 -timeout 120m -parallel 2 -run 'PlantedBugs|Patch' -v -which all "${starts[@]}" -from "$start" >out/sim/mutants || ended=$?
+	! grep -A3 -- '--- FAIL' out/sim/mutants || return 1
 	if [ $ended = 124 ]; then # timeout's own.
 		echo "OUT OF TIME: mutants were not all looked for within $MINUTES minutes; found were $(grep -c -- '--- PASS: .*/' out/sim/mutants)"
 		return 0
-	elif [ $ended != 0 ]; then
-		grep -A3 -- '--- FAIL' out/sim/mutants
-		return 1
 	fi
+	[ $ended = 0 ] || { tail -n 20 out/sim/mutants && return 1; }
 	grep -A100 'found, with how many runs' out/sim/mutants | grep -E ' runs.* of \['
 }
 

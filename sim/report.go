@@ -52,9 +52,9 @@ func (s *seeds) finish(out io.Writer, interrupted error) error {
 		Figures: s.figures, Broken: s.broken, Reached: s.reached, Met: s.met, Zeros: s.reached.Zeros(s.options.lean), Workers: s.options.workers, Traces: fmt.Sprintf("%016x", s.traces),
 	}
 	r.pace()
-	if interrupted != nil || s.ended {
+	if interrupted != nil || s.ended || s.late {
 		r.Missing = r.Range.share() - r.Figures.Runs
-		r.Late = s.late && interrupted == nil
+		r.Late = s.late && !s.ended && interrupted == nil
 	}
 	return s.options.report(out, r)
 }

@@ -25,7 +25,7 @@ type search struct {
 	what        string
 	count       int
 	done, broke int
-	// ended: no further run begins. late: since its time was over.
+	// ended: enough are broken. late: the time was over. No further run begins then.
 	ended, late bool
 }
 
@@ -59,7 +59,7 @@ func (s *search) take(ctx context.Context) (i int, more bool) {
 		return 0, false
 	}
 	if s.what != "" && s.options.atMost > 0 && time.Since(s.began) >= s.options.atMost {
-		s.ended, s.late = true, true
+		s.late = true
 		return 0, false
 	}
 	s.next++

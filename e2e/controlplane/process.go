@@ -42,7 +42,7 @@ func start(binary, dir, log string, args ...string) (*process, error) {
 	p.command = exec.Command(binary, args...)
 	p.command.Dir = dir
 	// An API server makes much garbage and keeps little: an eighth of the CPU that its start
-	// takes is saved for a quarter of a gigabyte. Who sets it otherwise is heard.
+	// takes is saved for a quarter of a gigabyte. A GOGC of the environment wins.
 	p.command.Env = append([]string{"GOGC=400"}, p.command.Environ()...)
 	p.command.Stdout, p.command.Stderr = output, output
 	p.command.SysProcAttr = attributes()
