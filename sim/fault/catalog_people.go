@@ -48,6 +48,10 @@ func peopleKinds() []Kind {
 			end:   func(e Effects, f Fault, r *rand.Rand) { e.EditAgain(f.Target, false, r) },
 		},
 		{
+			Name: "deleted-in-haste", Lean: true, On: OnNode, Doc: "the policy that the node applies, or any, is let be undone, or not any more, and deleted at once",
+			begin: func(e Effects, f Fault, r *rand.Rand) { e.DeleteOtherwise(f.Target, r) },
+		},
+		{
 			Name: "policy-renamed", Lean: true, On: OnNode, Doc: "the policy that the node applies is deleted, and made under another name",
 			begin: func(e Effects, f Fault, r *rand.Rand) { e.RenamePolicy(f.Target, r) },
 		},
@@ -74,6 +78,6 @@ func peopleKinds() []Kind {
 // of which may come in the middle of another.
 func ByPeople() []string {
 	return []string{
-		"edited-in-haste", "label-moved", "mode-switched", "node-set-aside", "policy-deleted", "policy-edited", "policy-renamed", "written-by-hand",
+		"deleted-in-haste", "edited-in-haste", "label-moved", "mode-switched", "node-set-aside", "policy-deleted", "policy-edited", "policy-renamed", "written-by-hand",
 	}
 }

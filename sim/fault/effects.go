@@ -132,6 +132,9 @@ type People interface {
 	Lie(node string, on bool, r *rand.Rand)
 	// EditAgain edits a policy as EditPolicy does, and in the end the same one again.
 	EditAgain(node string, first bool, r *rand.Rand)
+	// DeleteOtherwise says the other thing of what becomes of a policy's configuration, and
+	// deletes it: of any policy, since it is the node that is busy.
+	DeleteOtherwise(node string, r *rand.Rand)
 	// RenamePolicy deletes that policy and makes it under another name.
 	RenamePolicy(node string, r *rand.Rand)
 	// SwitchMode has it planned, and applied again in the end.

@@ -61,6 +61,7 @@ func (n noted) Manage(node string, managed bool)       { n.say("manage %s %t", n
 func (n noted) EditAgain(node string, first bool, _ *rand.Rand) {
 	n.say("edit again %s %t", node, first)
 }
+func (n noted) DeleteOtherwise(node string, _ *rand.Rand)       { n.say("delete otherwise %s", node) }
 func (n noted) RenamePolicy(node string, _ *rand.Rand)          { n.say("rename %s", node) }
 func (n noted) SwitchMode(node string, plan bool, _ *rand.Rand) { n.say("mode %s %t", node, plan) }
 func (n noted) MoveLabel(node string, away bool, _ *rand.Rand)  { n.say("label %s %t", node, away) }

@@ -48,7 +48,7 @@ func classes() []excuse {
 		{Clock, []string{"clock-jump"}},
 		{0, []string{
 			"node-added", "node-removed", "policy-edited", "policy-deleted", "node-not-ready", "node-set-aside",
-			"edited-in-haste", "policy-renamed", "mode-switched", "label-moved", "written-by-hand", "node-lies",
+			"edited-in-haste", "deleted-in-haste", "policy-renamed", "mode-switched", "label-moved", "written-by-hand", "node-lies",
 		}},
 	}
 }

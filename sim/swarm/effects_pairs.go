@@ -43,6 +43,23 @@ func (e *effects) EditAgain(node string, first bool, r *rand.Rand) {
 	}
 }
 
+// DeleteOtherwise implements fault.People.
+func (e *effects) DeleteOtherwise(_ string, r *rand.Rand) {
+	name := e.anyPolicy(r)
+	if name == "" {
+		return
+	}
+	e.cluster.World.Trace("", "policy", "delete "+name+", with the other onDelete")
+	_ = change(e.actor, name, func(p *v1.NodeNetworkConfigurationPolicy) {
+		if p.Spec.OnDelete == "Revert" {
+			p.Spec.OnDelete = "Retain"
+		} else {
+			p.Spec.OnDelete = "Revert"
+		}
+	})
+	_ = e.do(Action{Verb: Delete, Name: name})
+}
+
 // RenamePolicy implements fault.People.
 func (e *effects) RenamePolicy(node string, r *rand.Rand) {
 	name := e.policyOn(node, r)

@@ -17,6 +17,11 @@ func (e *effects) policyOn(node string, r *rand.Rand) string {
 			return entry.Transaction.Change.Policy
 		}
 	}
+	return e.anyPolicy(r)
+}
+
+// anyPolicy is one that there is; empty when there is none.
+func (e *effects) anyPolicy(r *rand.Rand) string {
 	var all []string
 	e.cluster.API.Each(&v1.NodeNetworkConfigurationPolicy{}, func(o client.Object) { all = append(all, o.GetName()) })
 	if len(all) == 0 {

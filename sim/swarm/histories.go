@@ -60,7 +60,7 @@ func (x *execution) compare(rule string) *oracle.Violation {
 func lasts(f fault.Fault) bool {
 	return slices.Contains([]string{
 		"drift", "device-disconnected", "node-added", "node-removed", "policy-edited", "policy-deleted", "node-set-aside", "reboot", "power-cut", "dhcp-late", "dhcp-gone",
-		"edited-in-haste", "mode-switched", "written-by-hand", "node-lies",
+		"edited-in-haste", "deleted-in-haste", "mode-switched", "written-by-hand", "node-lies",
 	}, f.Kind)
 }
 
