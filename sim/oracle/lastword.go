@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/probe"
 	"github.com/nmstate/kubernetes-nmstate/sim/world"
 )
 
@@ -22,6 +23,8 @@ type lastWord struct {
 type word struct {
 	revert bool
 	at     time.Duration
+	// deaf are the nodes that were cut off as it was said, by a change of their own for instance.
+	deaf []string
 }
 
 // lastWordKept is for how long at least a handler knows what a deleted policy said.
@@ -43,7 +46,8 @@ func (l *lastWord) Observe(f *Facts, e Event) error {
 		delete(l.began, e.Process)
 	case Wrote:
 		if before, had := what.Before.(*v1.NodeNetworkConfigurationPolicy); had && what.After == nil {
-			l.gone[before.Name] = word{before.Spec.OnDelete == "Revert", f.Elapsed()}
+			reaches := func(node string) bool { return f.Reaches(node, probe.APIServer) }
+			l.gone[before.Name] = word{before.Spec.OnDelete == "Revert", f.Elapsed(), slices.DeleteFunc(f.Nodes(), reaches)}
 		}
 		if after, is := what.After.(*v1.NodeNetworkConfigurationPolicy); is {
 			delete(l.gone, after.Name)
@@ -63,7 +67,7 @@ func (l *lastWord) leaves(f *Facts, by *world.Process, before, after *v1.NodeNet
 	for _, source := range before.Spec.Sources {
 		stays := slices.ContainsFunc(after.Spec.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy })
 		word, gone := l.gone[source.Policy]
-		if stays || !gone || word.revert == (source.OnDelete == "Revert") || !l.heard(f, by, node, word.at) || !hasCommitted(f, node, source.Policy) {
+		if stays || !gone || word.revert == (source.OnDelete == "Revert") || !l.heard(f, by, node, word) || !hasCommitted(f, node, source.Policy) {
 			continue
 		}
 		return on(node, "policy %s leaves its desired state with onDelete %q, and it said otherwise when it was deleted, %s ago",
@@ -74,7 +78,11 @@ func (l *lastWord) leaves(f *Facts, by *world.Process, before, after *v1.NodeNet
 
 // heard tells whether who writes the node's desired state must know what was said then: it
 // was at work already, heard of it in time, and began its turn afterwards.
-func (l *lastWord) heard(f *Facts, by *world.Process, node string, at time.Duration) bool {
+func (l *lastWord) heard(f *Facts, by *world.Process, node string, said word) bool {
+	at := said.at
+	if slices.Contains(said.deaf, node) && !f.Centralized() {
+		return false
+	}
 	for _, who := range []string{node, Controllers} {
 		if !f.Calm(who, at, Stale|Hinders) {
 			return false

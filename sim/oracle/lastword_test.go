@@ -43,7 +43,11 @@ func TestLastWord(t *testing.T) {
 			s.tell("n1", Died{})
 			s.tell("n1", Read{Like: s.policy(1), Name: "p"})
 		})},
-		"what was held up may not have been heard":      {play: leaves("Revert", "", late, func(s *stage) { s.tell("n1", Fault{Kind: "events-lost", On: true}) })},
+		"what was held up may not have been heard": {play: leaves("Revert", "", late, func(s *stage) { s.tell("n1", Fault{Kind: "events-lost", On: true}) })},
+		"a node that was cut off has not heard it": {play: func(s *stage) {
+			s.hosts["n1"].cut = true
+			leaves("Revert", "", late)(s)
+		}},
 		"a policy that the node has not leaves nothing": {play: leaves("Revert", "", late, func(s *stage) { s.hosts["n1"].record.Committed = nil })},
 		"another policy of its name says for itself":    {play: leaves("Revert", "", late, func(s *stage) { s.wrote("user", s.policy(1), "spec") })},
 	})
