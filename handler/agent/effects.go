@@ -58,11 +58,15 @@ func (a *Agent) prepare(ctx context.Context, change txn.Change, entry *journal.E
 	if err != nil {
 		return &txn.Cause{Message: "arming: " + err.Error()}
 	}
+	whole, err := state.Parse(entry.Desired)
+	if err != nil {
+		return &txn.Cause{Message: "arming: " + err.Error()}
+	}
 	before, err := a.before(ctx, entry)
 	if err != nil {
 		return &txn.Cause{Message: "arming: reading the node's network: " + err.Error()}
 	}
-	if cause := a.impossible(desired, before); cause != nil {
+	if cause := a.impossible(desired, whole, before); cause != nil {
 		return cause
 	}
 	if err := a.prepareWayBack(ctx, entry, desired, before); err != nil {

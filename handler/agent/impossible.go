@@ -12,17 +12,20 @@ import (
 )
 
 // impossible tells why the change cannot be made on this node as it is; nil if
-// nothing speaks against it. NetworkManager would try for two minutes to make a link
+// nothing speaks against it. What else is desired may mean the same NIC by another name. NetworkManager would try for two minutes to make a link
 // that the kernel has no driver for, or to find an interface that is not there.
-func (a *Agent) impossible(desired, before state.State) *txn.Cause {
+func (a *Agent) impossible(change, whole, before state.State) *txn.Cause {
 	if a.Kernel != nil {
-		for _, one := range state.Made(desired, before) {
+		for _, one := range state.Made(change, before) {
 			if !a.Kernel.CanMake(one.Type) {
 				return &txn.Cause{Message: state.Unmade(one)}
 			}
 		}
 	}
-	unknown := state.Unknown(desired, before)
+	if lines := state.Mistakable(whole, before); len(lines) > 0 {
+		return &txn.Cause{Message: strings.Join(lines, "; ")}
+	}
+	unknown := state.Unknown(change, before)
 	if len(unknown) == 0 {
 		return nil
 	}

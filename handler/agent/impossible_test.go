@@ -19,7 +19,7 @@ func (k lacking) Links() (can, cannot []string) { return []string{"veth"}, k }
 
 func TestWhatCannotBeOnTheNodeIsToldBeforeItIsTried(t *testing.T) {
 	t.Parallel()
-	before := stateOf(t, `{"interfaces":[{"name":"eth0","type":"ethernet","state":"up"},{"name":"bond0","type":"bond","state":"up"},{"name":"lo","type":"loopback"}]}`)
+	before := stateOf(t, `{"interfaces":[{"name":"eth0","type":"ethernet","state":"up","mac-address":"02:00:00:00:00:01"},{"name":"bond0","type":"bond","state":"up"},{"name":"lo","type":"loopback"}]}`)
 	for sentence, test := range map[string]struct {
 		desired string
 		want    *txn.Cause
@@ -40,10 +40,14 @@ func TestWhatCannotBeOnTheNodeIsToldBeforeItIsTried(t *testing.T) {
 				Awaits:  []string{"eth8", "eth9"},
 			},
 		},
+		"a NIC that two names mean is not guessed": {
+			`{"interfaces":[{"name":"eth0","type":"ethernet","mtu":1400},{"name":"uplink","type":"ethernet","identifier":"mac-address","mac-address":"02:00:00:00:00:01","mtu":1500}]}`,
+			&txn.Cause{Message: "interfaces[eth0] and interfaces[uplink] both mean eth0 of this node: use one name for it in all policies"},
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			a := &Agent{Options: Options{Kernel: lacking{"bond"}}}
-			if diff := cmp.Diff(test.want, a.impossible(stateOf(t, test.desired), before)); diff != "" {
+			if diff := cmp.Diff(test.want, a.impossible(stateOf(t, test.desired), stateOf(t, test.desired), before)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -80,15 +80,8 @@ func (c *comparison) kernelName(name string) string {
 
 // find is the current interface that want is about.
 func (c *comparison) find(want Interface) (Interface, bool) {
-	switch text(want.tree["identifier"]) {
-	case "mac-address":
-		if got, ok := c.byHardware(want, "permanent-mac-address", "mac-address"); ok {
-			return got, true
-		}
-	case "pci-address":
-		if got, ok := c.byHardware(want, "pci-address"); ok {
-			return got, true
-		}
+	if got, is := c.byHardware(want); is {
+		return got, true
 	}
 	for _, got := range c.byName[c.kernelName(want.Name)] {
 		if want.Type == "" || isUserspace(want.Type) == isUserspace(got.Type) {
@@ -96,29 +89,6 @@ func (c *comparison) find(want Interface) (Interface, bool) {
 		}
 	}
 	return Interface{}, false
-}
-
-// byHardware finds an interface by an address, which desired gives under the
-// last of the keys. The exact name wins among several with that address.
-func (c *comparison) byHardware(want Interface, keys ...string) (Interface, bool) {
-	address := normalMAC(text(want.tree[keys[len(keys)-1]]))
-	var found []Interface
-	for _, key := range keys {
-		for _, got := range c.all {
-			if address != "" && !isVirtual(got.Type) && normalMAC(text(got.tree[key])) == address {
-				found = append(found, got)
-			}
-		}
-	}
-	for _, got := range found {
-		if got.Name == want.Name || got.ProfileName == want.Name {
-			return got, true
-		}
-	}
-	if len(found) == 0 {
-		return Interface{}, false
-	}
-	return found[0], true
 }
 
 // isUserspace tells the types that live beside the kernel's names: an OVS

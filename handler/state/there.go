@@ -49,9 +49,13 @@ func Unknown(wanted, current State) []Reference {
 		}
 	}
 	for _, one := range all {
-		if one.isUp() {
-			add("", one.Name)
-			one.refers(add)
+		if !one.isUp() {
+			continue
+		}
+		add("", one.Name)
+		one.refers(add)
+		if identifier, address := hardwareOf(one); identifier != "" {
+			add("interfaces["+one.Name+"]: "+identifier, normalMAC(address))
 		}
 	}
 	for _, route := range objects(object(wanted.tree["routes"])["config"]) {
@@ -115,13 +119,20 @@ func (i Interface) MakesVirtualFunctions() bool {
 	return object(object(i.tree["ethernet"])["sr-iov"]) != nil
 }
 
-// names are all that a node's interfaces are called.
+// names are all that a node's interfaces are called, and the addresses that identify NICs.
 func names(current State) map[string]bool {
 	found := map[string]bool{}
 	for _, one := range current.Interfaces() {
 		found[one.Name] = true
 		if one.ProfileName != "" {
 			found[one.ProfileName] = true
+		}
+		if !isVirtual(one.Type) {
+			for _, key := range []string{"permanent-mac-address", "mac-address", "pci-address"} {
+				if address := text(one.tree[key]); address != "" {
+					found[normalMAC(address)] = true
+				}
+			}
 		}
 		for _, alias := range list(one.tree["alt-names"]) {
 			if tree := object(alias); tree != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/state"
 )
 
-const threeNICs = `{"interfaces":[{"name":"eth0","type":"ethernet","state":"up"},{"name":"eth1","type":"ethernet","state":"down","profile-name":"the second"},{"name":"veth1","type":"veth","state":"ignore"},{"name":"lo","type":"loopback"},{"name":"eth2","type":"ethernet","alt-names":[{"name":"enp3s0"}]}]}`
+const threeNICs = `{"interfaces":[{"name":"eth0","type":"ethernet","state":"up","permanent-mac-address":"02:00:00:00:00:01","mac-address":"02:00:00:00:00:02"},{"name":"eth1","type":"ethernet","state":"down","profile-name":"the second"},{"name":"veth1","type":"veth","state":"ignore"},{"name":"lo","type":"loopback"},{"name":"eth2","type":"ethernet","alt-names":[{"name":"enp3s0"}]}]}`
 
 func TestUnknown(t *testing.T) {
 	for sentence, test := range map[string]struct {
@@ -27,7 +27,8 @@ func TestUnknown(t *testing.T) {
 		"a base has to be there or be made":         {`{"interfaces":[{"name":"a","type":"vlan","vlan":{"base-iface":"eth9","id":3}},{"name":"b","type":"mac-vlan","mac-vlan":{"base-iface":"a"}}]}`, []string{"interfaces[a]: base-iface eth9"}},
 		"so has what a MAC address is copied from":  {`{"interfaces":[{"name":"br1","type":"linux-bridge","copy-mac-from":"eth9"}]}`, []string{"interfaces[br1]: copy-mac-from eth9"}},
 		"so has what a route goes through":          {`{"routes":{"config":[{"destination":"0.0.0.0/0","next-hop-interface":"eth9"},{"destination":"0.0.0.0/0","next-hop-interface":"eth8","state":"absent"},{"next-hop-interface":"eth0"}]}}`, []string{"routes[0.0.0.0/0]: next-hop-interface eth9"}},
-		"what is identified otherwise has any name": {`{"interfaces":[{"name":"uplink","type":"ethernet","identifier":"mac-address","mac-address":"02:00:00:00:00:01"},{"name":"br1","type":"linux-bridge","bridge":{"port":[{"name":"uplink"}]}}]}`, nil},
+		"what is identified otherwise has any name": {`{"interfaces":[{"name":"uplink","type":"ethernet","identifier":"mac-address","mac-address":"02-00-00-00-00-01"},{"name":"br1","type":"linux-bridge","bridge":{"port":[{"name":"uplink"}]}}]}`, nil},
+		"and an address that has to be there":       {`{"interfaces":[{"name":"uplink","identifier":"mac-address","mac-address":"02:00:00:00:00:09"},{"name":"eth1","identifier":"pci-address","pci-address":"0000:00:02.0"}]}`, []string{"interfaces[uplink]: mac-address 02:00:00:00:00:09", "interfaces[eth1]: pci-address 0000:00:02.0"}},
 		"virtual functions come with their NIC":     {`{"interfaces":[{"name":"eth0","type":"ethernet","ethernet":{"sr-iov":{"total-vfs":2}}},{"name":"eth0v1","type":"ethernet"}]}`, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
