@@ -60,6 +60,9 @@ func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error
 	if err != nil {
 		return plan.Input{}, err
 	}
+	if in.ControlPlane, err = r.controlPlane(ctx, name, nodes.Items); err != nil {
+		return plan.Input{}, err
+	}
 	addNodes(&in, nodes.Items, reported, r.gaps.observe(nodes.Items, r.clock.Running()), silent)
 	return in, r.findTaken(ctx, &in, nodes.Items)
 }
@@ -127,6 +130,7 @@ func addNodes(in *plan.Input, nodes []corev1.Node, reported map[string]bool, not
 			in.Nodes = append(in.Nodes, plan.Node{
 				Name: node.Name, Ready: isReady(node), Matches: matches, Since: readySince(node),
 				NotReadyFor: notReadyFor[node.Name], Silent: silent[node.Name], Created: node.CreationTimestamp.Time, Unreported: !reported[node.Name],
+				ControlPlane: isControlPlane(node),
 			})
 		}
 	}

@@ -46,7 +46,7 @@ func (r *Reconciler) Controller() watch.Controller {
 		Name: "rollout", Options: controller.Options{ReconciliationTimeout: reconcileTimeout},
 		Watches: []watch.Watch{
 			{Object: &v1.NodeNetworkConfigurationPolicy{}, Predicate: predicate.GenerationChangedPredicate{}, Handler: &handler.EnqueueRequestForObject{}},
-			{Object: &v1.NodeNetworkConfigurationEnactment{}, Predicate: enactmentChanges(), Handler: handler.EnqueueRequestsFromMapFunc(policyOf)},
+			{Object: &v1.NodeNetworkConfigurationEnactment{}, Predicate: enactmentChanges(), Handler: handler.EnqueueRequestsFromMapFunc(r.policiesOfEnactment)},
 			{Object: &corev1.Node{}, Predicate: nodeChanges(), Handler: r.turnsOfNodes()},
 			{Object: stateMetadata(), Predicate: stateChanges(), Handler: r.turnsOfStates()},
 		},
@@ -146,6 +146,20 @@ func (r *Reconciler) policiesOfState(ctx context.Context, state client.Object) [
 	return r.policiesFor(ctx, node)
 }
 
+// policiesOfEnactment are its own and, where it is of a node of the control plane, all
+// others: a node of it that they select may wait for this one.
+func (r *Reconciler) policiesOfEnactment(ctx context.Context, enactment client.Object) []reconcile.Request {
+	node := &corev1.Node{}
+	err := r.client.Get(ctx, client.ObjectKey{Name: enactment.(*v1.NodeNetworkConfigurationEnactment).Node()}, node)
+	switch {
+	case err == nil && isControlPlane(node):
+		return r.policiesFor(ctx, node)
+	case client.IgnoreNotFound(err) != nil:
+		log.FromContext(ctx).Error(err, "Reading the node of an enactment", "enactment", enactment.GetName())
+	}
+	return policyOf(ctx, enactment)
+}
+
 func policyOf(_ context.Context, enactment client.Object) []reconcile.Request {
 	name := enactment.GetLabels()[v1.EnactmentPolicyLabel]
 	if name == "" {
@@ -164,12 +178,13 @@ func (r *Reconciler) turnsOfNodes() handler.EventHandler {
 	return handler.Funcs{CreateFunc: changed.Create, UpdateFunc: changed.Update, DeleteFunc: gone.Delete, GenericFunc: changed.Generic}
 }
 
-// policiesFor are the policies that select the node. On an update it is asked
+// policiesFor are the policies that select the node, or all: for a node of the control
+// plane the other ones of it wait, which any policy may select. On an update it is asked
 // for the node as it was and as it is.
 func (r *Reconciler) policiesFor(ctx context.Context, node client.Object) []reconcile.Request {
 	return r.policiesThat(ctx, node, func(policy *v1.NodeNetworkConfigurationPolicy) bool {
 		selects, err := desired.Selects(policy, node.(*corev1.Node))
-		return selects || err != nil
+		return selects || err != nil || isControlPlane(node)
 	})
 }
 

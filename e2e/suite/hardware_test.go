@@ -62,7 +62,9 @@ spec:
 		f := take(ctx, oneNode)
 		n := f.node()
 		byHand(ctx, n, "ip", "link", "property", "add", "dev", "eth1", "altname", "enp7s0")
-		DeferCleanup(func(ctx SpecContext) { byHand(ctx, n, "ip", "link", "property", "del", "dev", "eth1", "altname", "enp7s0") })
+		DeferCleanup(func(ctx SpecContext) {
+			byHand(ctx, n, "ip", "link", "property", "del", "dev", "eth1", "altname", "enp7s0")
+		})
 		f.create(ctx, nicPolicy("by-name", "eth1", 1400))
 		f.awaitAvailable(ctx, "by-name")
 

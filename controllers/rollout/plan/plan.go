@@ -33,6 +33,8 @@ type Node struct {
 	Silent *Silence
 	// Unreported: there is no NodeNetworkState of it, so no handler has spoken there.
 	Unreported bool
+	// ControlPlane: the cluster's control plane runs there, and mostly a member of its etcd.
+	ControlPlane bool
 	// Taken is what keeps its enactment from being made: the names that it may have are
 	// those of others. Empty for nothing.
 	Taken string
@@ -54,6 +56,8 @@ type Input struct {
 	Nodes []Node
 	// Enactments of the policy, all of them.
 	Enactments []v1.NodeNetworkConfigurationEnactment
+	// ControlPlane of the cluster, also where the policy does not select its nodes.
+	ControlPlane ControlPlane
 	// Newest: the API server itself has no newer generation of the policy.
 	Newest bool
 	// Unsure are nodes to which a grant was written that may be there, and is not
@@ -154,7 +158,9 @@ type planning struct {
 	meaning string
 	places  []place
 	steps   steps
-	out     Output
+	// spared is what nodes of the control plane wait for; empty for nothing.
+	spared string
+	out    Output
 }
 
 func (p *planning) note(format string, arguments ...any) {
@@ -199,10 +205,14 @@ func (p *planning) decide() {
 
 // abortRest tells every node that has not begun to stay as it is.
 func (p *planning) abortRest(reason string) {
+	p.abort(reason, func(place) bool { return true })
+}
+
+func (p *planning) abort(reason string, which func(place) bool) {
 	before := len(p.names(isAborted))
 	for i := range p.places {
 		place := &p.places[i]
-		if !place.mayBeWritten() || place.phase != waiting || place.unmanaged {
+		if !place.mayBeWritten() || place.phase != waiting || place.unmanaged || !which(*place) {
 			continue
 		}
 		place.phase = aborted
@@ -257,8 +267,15 @@ func (p *planning) grantNext(failing int) {
 		occupied, holders = occupied+kept, holders+kept
 	}
 	var wait []string
+	quorum := p.quorum()
+	if quorum.fails {
+		p.abort(quorum.reason(), func(place place) bool { return place.ControlPlane })
+	}
 	for _, i := range p.candidates() {
 		place := &p.places[i]
+		if quorum.spares(*place) {
+			continue
+		}
 		free := occupied < p.limit
 		if place.changing {
 			// It occupies a slot anyway. One that may only be about to begin gets no right
@@ -269,6 +286,9 @@ func (p *planning) grantNext(failing int) {
 			wait = append(wait, place.Name)
 			continue
 		}
+		if !quorum.admits(place) {
+			continue
+		}
 		if !place.changing {
 			occupied++
 		}
@@ -276,8 +296,12 @@ func (p *planning) grantNext(failing int) {
 		room--
 		p.noteGrant(place, occupied)
 		p.grant(place, place.grantedRendering())
+		quorum.grant(place)
 	}
-	p.unabort(failing)
+	if p.spared = quorum.String(); p.spared != "" {
+		p.note("wait %s", p.spared)
+	}
+	p.unabort(failing, quorum)
 	if silent := p.names(place.silent); len(silent) > 0 {
 		p.note("wait %s: not told yet what generation %d changes there", list(silent), p.out.Generation)
 	}
@@ -318,9 +342,9 @@ func (p *planning) candidates() []int {
 }
 
 // unabort lets those that are aborted and were not granted wait again.
-func (p *planning) unabort(failing int) {
+func (p *planning) unabort(failing int, quorum *quorum) {
 	for i := range p.places {
-		if place := &p.places[i]; place.mayBeWritten() && place.phase == aborted {
+		if place := &p.places[i]; place.mayBeWritten() && place.phase == aborted && !quorum.spares(*place) {
 			place.phase = waiting
 			p.out.Unaborts = append(p.out.Unaborts, place.Name)
 		}

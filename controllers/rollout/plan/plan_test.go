@@ -45,6 +45,8 @@ type on struct {
 	retry              *v1.EnactmentRetry
 	// setAside: the enactment says that nobody manages the node.
 	setAside bool
+	// plane: it is one of the control plane's.
+	plane bool
 }
 
 // onlyTheNode is left as an owner once a deleted policy's was taken away.
@@ -112,8 +114,14 @@ func inputOf(limit intstr.IntOrString, nodes []on) Input {
 			}
 			in.Nodes = append(in.Nodes, Node{
 				Silent: silent, Name: o.name, Ready: !o.notReady, Matches: !o.elsewhere, Unreported: o.unreported,
-				NotReadyFor: o.changed, Since: in.Now.Add(-o.changed), Created: in.Now.Add(-o.joined),
+				NotReadyFor: o.changed, Since: in.Now.Add(-o.changed), Created: in.Now.Add(-o.joined), ControlPlane: o.plane,
 			})
+			if o.plane {
+				in.ControlPlane.Nodes++
+			}
+			if o.plane && o.notReady {
+				in.ControlPlane.Away = map[string]string{o.name: "not Ready"}
+			}
 		}
 		if !o.bare {
 			in.Enactments = append(in.Enactments, o.enactment())

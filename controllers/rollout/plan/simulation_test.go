@@ -56,6 +56,9 @@ func newSimulation(seed uint64) *simulation {
 		limit, shrinks = fmt.Sprintf("%d%%", 1+random.IntN(100)), false
 	}
 	s := &simulation{world: newWorld(limit, names...), random: random, shrinks: shrinks, disturbances: random.IntN(30)}
+	for i := range min(count, int(seed%6)) { // Of every sixth run none is of the control plane.
+		s.hosts[i].ControlPlane = true
+	}
 	badShare := []int{0, 0, 5, 30, 100}[random.IntN(5)]
 	badUntil := random.IntN(4)
 	s.retries = random.IntN(2) == 0
@@ -280,8 +283,15 @@ func (s *simulation) checkedPlan() Output {
 		}
 		needsSlot[h.Name] = !has
 	}
+	away, plane := s.planeAway()
 	out := s.plan()
 	for _, name := range out.Grants {
+		if s.host(name).ControlPlane && needsSlot[name] && !open[name] {
+			away[name] = true
+			if len(away) > max(1, (plane-1)/2) {
+				s.wrong = fmt.Errorf("%s begins, and of the %d nodes of the control plane %d are away then", name, plane, len(away))
+			}
+		}
 		if needsSlot[name] {
 			granted++
 			if !open[name] {
@@ -305,6 +315,22 @@ func (s *simulation) checkedPlan() Output {
 		s.wrong = fmt.Errorf("%d nodes are granted a slot although it pauses after %d canary nodes", granted, canaries)
 	}
 	return out
+}
+
+// planeAway are the nodes of the control plane that are changing or not Ready, and how many
+// it has.
+func (s *simulation) planeAway() (away map[string]bool, nodes int) {
+	away = map[string]bool{}
+	for _, h := range s.hosts {
+		if !h.ControlPlane {
+			continue
+		}
+		nodes++
+		if h.open != 0 || !h.Ready {
+			away[h.Name] = true
+		}
+	}
+	return away, nodes
 }
 
 // isSilentForLong: the handler of a node at which the generation has no end died.
@@ -344,7 +370,8 @@ func (s *simulation) ended() error {
 		return fmt.Errorf("it is quiet, yet nodes wait or progress: %+v", counts)
 	}
 	canary := s.policy.Spec.Rollout != nil && s.policy.Spec.Rollout.Canary != nil
-	if counts.Aborted > 0 && int(counts.Failing) < s.limit() && !(canary && counts.Failing > 0) {
+	_, plane := s.planeAway()
+	if counts.Aborted > 0 && int(counts.Failing) < s.limit() && !((canary || plane > 0) && counts.Failing > 0) {
 		return fmt.Errorf("nodes stay aborted although few fail: %+v", counts)
 	}
 	if counts.NotReady > 0 || counts.Matched != counts.Available+counts.Failing+counts.Aborted {

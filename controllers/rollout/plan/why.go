@@ -43,6 +43,8 @@ func (p *planning) held(t tally) (v1.ConditionReason, string) {
 		return v1.ReasonCanary, p.steps.hold
 	case len(soaking) > 0 && t.Progressing == 0:
 		return v1.ReasonSoaking, fmt.Sprintf("%s configured, for less than %d s", list(soaking), p.in.Policy.Spec.Rollout.SoakSeconds)
+	case p.spared != "" && t.Progressing == 0:
+		return v1.ReasonConfigurationProgressing, "waiting: " + p.spared
 	}
 	return v1.ReasonConfigurationProgressing, ""
 }

@@ -98,6 +98,15 @@ func (w *world) input() Input {
 			node.Silent = &Silence{For: w.now.Sub(h.silentSince), Cause: "pod handler-" + h.Name + " is not Ready (CrashLoopBackOff)"}
 		}
 		in.Nodes = append(in.Nodes, node)
+		if node.ControlPlane {
+			in.ControlPlane.Nodes++
+		}
+		if node.ControlPlane && !node.Ready {
+			if in.ControlPlane.Away == nil {
+				in.ControlPlane.Away = map[string]string{}
+			}
+			in.ControlPlane.Away[node.Name] = "not Ready"
+		}
 	}
 	for _, name := range slices.Sorted(mapKeys(w.enactments)) {
 		in.Enactments = append(in.Enactments, *w.enactments[name].DeepCopy())

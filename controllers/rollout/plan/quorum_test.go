@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+)
+
+func TestTheControlPlaneKeepsItsQuorum(t *testing.T) {
+	is := func(one on) on {
+		one.plane = true
+		return one
+	}
+	at := func(name string, kind v1.ConditionType) on {
+		return on{name: name, approved: generation, reported: generation, shows: showing(kind)}
+	}
+	new := func(name string) on { return is(on{name: name}) }
+	for sentence, test := range map[string]struct {
+		limit intstr.IntOrString
+		nodes []on
+		// others are nodes of the control plane that the policy does not select: why each is away.
+		others         map[string]string
+		grants, aborts []string
+		// waits is what the message says.
+		waits string
+	}{
+		"of three nodes one begins, whatever maxUnavailable says": {
+			limit: intstr.FromString("100%"), nodes: []on{new("a"), new("b"), new("c"), {name: "d"}, {name: "e"}}, grants: []string{"a", "d", "e"},
+		},
+		"of five nodes two begin":                           {limit: intstr.FromInt32(9), nodes: []on{new("a"), new("b"), new("c"), new("d"), new("e")}, grants: []string{"a", "b"}},
+		"of two nodes one begins, since it must":            {limit: intstr.FromInt32(2), nodes: []on{new("a"), new("b")}, grants: []string{"a"}},
+		"the only one begins":                               {limit: intstr.FromInt32(2), nodes: []on{new("a"), {name: "b"}}, grants: []string{"a", "b"}},
+		"as many as maxUnavailable begin, if that is fewer": {limit: intstr.FromInt32(1), nodes: []on{new("a"), new("b"), new("c"), new("d"), new("e")}, grants: []string{"a"}},
+		"the next one begins when the first one is done": {
+			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentAvailable)), new("b"), new("c")}, grants: []string{"b"},
+		},
+		"and not while it is changing": {limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentProgressing)), new("b"), new("c")}},
+		"where it fails the others do not begin, as with maxUnavailable": {
+			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), new("b"), new("c"), {name: "d"}}, grants: []string{"d"}, aborts: []string{"b", "c"},
+		},
+		"and nobody tells them otherwise as long as it does": {
+			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), is(on{name: "b", aborted: generation}), at("d", v1.EnactmentAvailable)},
+		},
+		"nor while it is not Ready": {
+			limit: intstr.FromInt32(2), nodes: []on{is(on{name: "a", notReady: true}), new("b"), new("c"), at("d", v1.EnactmentAvailable)},
+			waits: "waiting: b, c of the control plane: of its 3 nodes 1 may be away at a time, and a (not Ready) is",
+		},
+		"a node that the policy does not select counts": {
+			limit: intstr.FromInt32(2), nodes: []on{new("a"), new("b"), {name: "d"}}, others: map[string]string{"c": "policy other changes it"}, grants: []string{"d"},
+		},
+		"one that is changing for an older generation may go on with this one": {
+			limit:  intstr.FromInt32(2),
+			nodes:  []on{is(on{name: "a", approved: 2, reported: 2, shows: showing(v1.EnactmentProgressing)}), new("b"), new("c")},
+			grants: []string{"a"},
+		},
+		"one on which another policy is at work may begin: it is away in any case": {
+			limit: intstr.FromInt32(2), nodes: []on{new("a"), new("b"), new("c")}, others: map[string]string{"b": "policy other changes it"}, grants: []string{"b"},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			in := inputOf(test.limit, test.nodes)
+			if in.ControlPlane.Away == nil {
+				in.ControlPlane.Away = map[string]string{}
+			}
+			for name, why := range test.others {
+				in.ControlPlane.Away[name] = why
+				if !hasNode(in, name) {
+					in.ControlPlane.Nodes++
+				}
+			}
+			out := decided(t, in)
+			if diff := cmp.Diff(test.grants, out.Grants); diff != "" {
+				t.Errorf("grants (-want +got):\n%s\n%v", diff, out.Notes)
+			}
+			if diff := cmp.Diff(test.aborts, out.Aborts); diff != "" {
+				t.Errorf("aborts (-want +got):\n%s\n%v", diff, out.Notes)
+			}
+			if len(out.Unaborts) > 0 {
+				t.Errorf("%v wait again", out.Unaborts)
+			}
+			if test.waits != "" && out.Status.Message != test.waits {
+				t.Errorf("the message is %q, and should be %q", out.Status.Message, test.waits)
+			}
+		})
+	}
+}
+
+func hasNode(in Input, name string) bool {
+	for _, node := range in.Nodes {
+		if node.Name == name {
+			return true
+		}
+	}
+	return false
+}
