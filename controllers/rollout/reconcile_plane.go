@@ -56,7 +56,7 @@ func (r *Reconciler) changedBy(ctx context.Context, node, policy string) (string
 		return "", fmt.Errorf("listing the enactments of node %s: %w", node, err)
 	}
 	for i := range enactments.Items {
-		if e := &enactments.Items[i]; e.Policy() != policy && plan.OfItsNode(e) && plan.MayBeChanging(e) {
+		if e := &enactments.Items[i]; e.Policy() != policy && plan.OfItsNode(e) && plan.MayChangeNode(e) {
 			return e.Policy(), nil
 		}
 	}

@@ -152,8 +152,8 @@ func (r *Reconciler) policiesOfEnactment(ctx context.Context, enactment client.O
 	node := &corev1.Node{}
 	err := r.client.Get(ctx, client.ObjectKey{Name: enactment.(*v1.NodeNetworkConfigurationEnactment).Node()}, node)
 	switch {
-	case err == nil && isControlPlane(node):
-		return r.policiesFor(ctx, node)
+	case err == nil && isControlPlane(node): // Its own policy may be none that there is.
+		return append(policyOf(ctx, enactment), r.policiesFor(ctx, node)...)
 	case client.IgnoreNotFound(err) != nil:
 		log.FromContext(ctx).Error(err, "Reading the node of an enactment", "enactment", enactment.GetName())
 	}

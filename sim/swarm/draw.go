@@ -61,6 +61,7 @@ func Draw(seed uint64, size Size) Run {
 	}
 	colliding := collide(&run.Cluster, w.Rand("names"))
 	drawBare(w.Rand("bare"), run.Cluster)
+	drawPlane(w.Rand("plane"), run.Cluster)
 	if seed%undoneEvery != 0 { // The other history has its NICs from the beginning.
 		drawLate(w.Rand("late"), run.Cluster, size)
 	}
@@ -170,6 +171,19 @@ func drawLate(r *rand.Rand, c Cluster, size Size) {
 // hasLate tells whether a NIC comes later.
 func (c Cluster) hasLate() bool {
 	return slices.ContainsFunc(c.Nodes, func(n Node) bool { return n.Late > 0 })
+}
+
+// planeLabel is that of a node on which the control plane runs.
+const planeLabel = "node-role.kubernetes.io/control-plane"
+
+// drawPlane has the control plane run on the cluster's first nodes, in one run of four.
+func drawPlane(r *rand.Rand, c Cluster) {
+	if r.IntN(4) > 0 {
+		return
+	}
+	for i := range c.Nodes[:min(len(c.Nodes), 3+r.IntN(3))] {
+		c.Nodes[i].Labels[planeLabel] = ""
+	}
 }
 
 func drawNode(r *rand.Rand, number int) Node {

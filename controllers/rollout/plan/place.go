@@ -187,7 +187,7 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 	p.inMidChange = isTrue(enactment, v1.EnactmentProgressing)
 	// A node that the policy does not select, and that was granted nothing, takes
 	// nobody's turn, whatever it tells.
-	p.changing = MayBeChanging(enactment) && (p.Matches || enactment.Spec.ApprovedGeneration > 0)
+	p.changing = mayBeChanging(enactment) && (p.Matches || enactment.Spec.ApprovedGeneration > 0)
 	if !p.enacted {
 		return
 	}
@@ -246,10 +246,10 @@ func (p *place) approvedAsOther(enactment *v1.NodeNetworkConfigurationEnactment)
 	return p.hash != "" && enactment.Spec.ApprovedHash != "" && enactment.Spec.ApprovedHash != p.hash
 }
 
-// MayBeChanging tells whether a transaction that the enactment allowed may be
+// mayBeChanging tells whether a transaction that the enactment allowed may be
 // open on the node: it shows Progressing, or does not yet tell how what was
 // approved last has ended.
-func MayBeChanging(enactment *v1.NodeNetworkConfigurationEnactment) bool {
+func mayBeChanging(enactment *v1.NodeNetworkConfigurationEnactment) bool {
 	approved, reported := enactment.Spec.ApprovedGeneration, enactment.Status.PolicyGeneration
 	switch {
 	case isTrue(enactment, v1.EnactmentProgressing):

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
 
 // ControlPlane is what a plan has to know of the nodes on which the cluster's control
@@ -43,13 +45,23 @@ func (p *planning) quorum() *quorum {
 	q := &quorum{limit: p.in.ControlPlane.mayBeAway(), nodes: p.in.ControlPlane.Nodes, away: map[string]string{}}
 	maps.Copy(q.away, p.in.ControlPlane.Away)
 	for _, place := range p.places {
-		if place.ControlPlane && (place.occupies() || place.isLost()) {
+		if place.ControlPlane && (place.occupies() && !place.isUndecided() || place.isLost()) {
 			q.away[place.Name] = place.phase.String()
 		}
 	}
 	q.failing = p.names(func(p place) bool { return p.ControlPlane && p.fails() })
 	q.fails = len(q.failing) >= q.limit
 	return q
+}
+
+// isUndecided: the node has told that it does not know yet what the generation comes to there.
+// What it was granted may take for ever, as a neighbour's announcement does (LLDP).
+func (p place) isUndecided() bool { return p.reported && p.hash == "" && !p.inMidChange }
+
+// MayChangeNode tells whether the enactment's policy may be changing its node now.
+func MayChangeNode(e *v1.NodeNetworkConfigurationEnactment) bool {
+	open := e.Status.PolicyGeneration == e.Spec.ApprovedGeneration && e.Status.Hash == ""
+	return mayBeChanging(e) && (!open || isTrue(e, v1.EnactmentProgressing))
 }
 
 func (q *quorum) reason() string {
