@@ -74,7 +74,7 @@ integration_packages() { go list ./handler/libnmstate/... ./handler/backend/... 
 # each on a lab of its own; both take about as long. The second one is told at
 # the end.
 suite_in_halves() {
-	local half=(apiserver canary disk dot1x edit handler large leftalone lldp match mixed modes once plan pods quiet restored secrets trial walk zone) files=() file
+	local half=(apiserver canary disk dot1x edit handler hardware large leftalone lldp match mixed modes once plan pods quiet restored secrets trial walk zone) files=() file
 	for file in "${half[@]}"; do files+=("${file}_test.go"); done
 	local all
 	all=$(IFS='|' && echo "(${files[*]})")
