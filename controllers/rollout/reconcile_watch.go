@@ -146,18 +146,23 @@ func (r *Reconciler) policiesOfState(ctx context.Context, state client.Object) [
 	return r.policiesFor(ctx, node)
 }
 
-// policiesOfEnactment are its own and, where it is of a node of the control plane, all
-// others: a node of it that they select may wait for this one.
+// policiesOfEnactment are its own and, where it is of a node of the control plane, those
+// that wait: it may be for that node.
 func (r *Reconciler) policiesOfEnactment(ctx context.Context, enactment client.Object) []reconcile.Request {
 	node := &corev1.Node{}
 	err := r.client.Get(ctx, client.ObjectKey{Name: enactment.(*v1.NodeNetworkConfigurationEnactment).Node()}, node)
 	switch {
 	case err == nil && isControlPlane(node): // Its own policy may be none that there is.
-		return append(policyOf(ctx, enactment), r.policiesFor(ctx, node)...)
+		return append(policyOf(ctx, enactment), r.policiesThat(ctx, node, waits)...)
 	case client.IgnoreNotFound(err) != nil:
 		log.FromContext(ctx).Error(err, "Reading the node of an enactment", "enactment", enactment.GetName())
 	}
 	return policyOf(ctx, enactment)
+}
+
+// waits tells whether nodes of the policy have not begun, as far as its status tells.
+func waits(policy *v1.NodeNetworkConfigurationPolicy) bool {
+	return policy.Status.Counts.Pending > 0 || policy.Status.ObservedGeneration != policy.Generation
 }
 
 func policyOf(_ context.Context, enactment client.Object) []reconcile.Request {
@@ -178,13 +183,13 @@ func (r *Reconciler) turnsOfNodes() handler.EventHandler {
 	return handler.Funcs{CreateFunc: changed.Create, UpdateFunc: changed.Update, DeleteFunc: gone.Delete, GenericFunc: changed.Generic}
 }
 
-// policiesFor are the policies that select the node, or all: for a node of the control
-// plane the other ones of it wait, which any policy may select. On an update it is asked
-// for the node as it was and as it is.
+// policiesFor are the policies that select the node and, of a node of the control plane,
+// those that wait: it may be for this one. On an update it is asked for the node as it was
+// and as it is.
 func (r *Reconciler) policiesFor(ctx context.Context, node client.Object) []reconcile.Request {
 	return r.policiesThat(ctx, node, func(policy *v1.NodeNetworkConfigurationPolicy) bool {
 		selects, err := desired.Selects(policy, node.(*corev1.Node))
-		return selects || err != nil || isControlPlane(node)
+		return selects || err != nil || isControlPlane(node) && waits(policy)
 	})
 }
 
