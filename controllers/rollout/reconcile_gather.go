@@ -60,7 +60,7 @@ func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error
 	if err != nil {
 		return plan.Input{}, err
 	}
-	if in.ControlPlane, err = r.controlPlane(ctx, name, nodes.Items); err != nil {
+	if in.ControlPlane, err = r.controlPlane(ctx, name, nodes.Items, silent); err != nil {
 		return plan.Input{}, err
 	}
 	addNodes(&in, nodes.Items, reported, r.gaps.observe(nodes.Items, r.clock.Running()), silent)

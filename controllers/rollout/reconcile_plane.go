@@ -25,8 +25,9 @@ func isControlPlane(node client.Object) bool {
 }
 
 // controlPlane is what a plan of the policy has to know of the control plane's nodes. Only
-// of these the enactments of other policies are looked at.
-func (r *Reconciler) controlPlane(ctx context.Context, policy string, nodes []corev1.Node) (plan.ControlPlane, error) {
+// of these the enactments of other policies are looked at. Where no handler has run for the
+// grace none changes anything, whatever the enactments still say.
+func (r *Reconciler) controlPlane(ctx context.Context, policy string, nodes []corev1.Node, silent map[string]*plan.Silence) (plan.ControlPlane, error) {
 	plane := plan.ControlPlane{Away: map[string]string{}}
 	for i := range nodes {
 		node := &nodes[i]
@@ -36,6 +37,9 @@ func (r *Reconciler) controlPlane(ctx context.Context, policy string, nodes []co
 		plane.Nodes++
 		if !isReady(node) {
 			plane.Away[node.Name] = "not Ready"
+			continue
+		}
+		if silence := silent[node.Name]; silence != nil && silence.For >= r.grace {
 			continue
 		}
 		other, err := r.changedBy(ctx, node.Name, policy)

@@ -268,7 +268,7 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 		count.aborted++
 	case is(v1.Planned):
 		count.planned++
-	case is(v1.EnactmentPending) && (f.isAway(node.Name) || !isReady(node) || f.holds(p) || waitsForNeighbours(e) || f.heldUp(p)):
+	case is(v1.EnactmentPending) && (f.isAway(node.Name) || !isReady(node) || f.holds(p) || waitsForNeighbours(e) || f.heldUp(p) || f.waitsForPlane(node)):
 		return "", true
 	default:
 		return fmt.Sprintf("policy %s: node %s is not done: %s", p.Name, node.Name, said(e)), false

@@ -76,6 +76,17 @@ func (q *quorum) granted(f *Facts, e *v1.NodeNetworkConfigurationEnactment) erro
 	return on(node, "policy %s: it is let begin on a node of the control plane, which has %d, and %v are away already", policy, total, others)
 }
 
+// waitsForPlane tells whether a node of the control plane may wait for another one of it for
+// ever: that one is not Ready, or says what it likes.
+func (f *Facts) waitsForPlane(node *corev1.Node) bool {
+	waits := false
+	f.Each(f.likeNode, func(o client.Object) {
+		other := o.(*corev1.Node)
+		waits = waits || other.Name != node.Name && isOfPlane(other) && (!isReady(other) || f.IsTaken(other.Name))
+	})
+	return waits && isOfPlane(node)
+}
+
 // quorumCalm is how far back a fault may have kept the controllers from knowing.
 const quorumCalm = 5 * time.Minute
 

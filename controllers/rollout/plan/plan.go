@@ -269,7 +269,7 @@ func (p *planning) grantNext(failing int) {
 	var wait []string
 	quorum := p.quorum()
 	if quorum.fails {
-		p.abort(quorum.reason(), func(place place) bool { return place.ControlPlane })
+		p.abort(quorum.reason(), quorum.spares)
 	}
 	for _, i := range p.candidates() {
 		place := &p.places[i]

@@ -45,7 +45,7 @@ func (p *planning) quorum() *quorum {
 	q := &quorum{limit: p.in.ControlPlane.mayBeAway(), nodes: p.in.ControlPlane.Nodes, away: map[string]string{}}
 	maps.Copy(q.away, p.in.ControlPlane.Away)
 	for _, place := range p.places {
-		if place.ControlPlane && (place.occupies() && !place.isUndecided() || place.isLost()) {
+		if place.ControlPlane && place.occupies() && !place.isUndecided() {
 			q.away[place.Name] = place.phase.String()
 		}
 	}
@@ -69,7 +69,7 @@ func (q *quorum) reason() string {
 }
 
 // spares tells whether the place does not begin at all, since others of the control plane fail.
-func (q *quorum) spares(p place) bool { return q.fails && p.ControlPlane && !p.inMidChange }
+func (q *quorum) spares(p place) bool { return q.fails && p.ControlPlane }
 
 // admits tells whether the place may begin. One that is in the middle of an older
 // generation is away in any case.

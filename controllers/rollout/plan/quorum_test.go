@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,6 +42,10 @@ func TestTheControlPlaneKeepsItsQuorum(t *testing.T) {
 		"where it fails the others do not begin, as with maxUnavailable": {
 			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), new("b"), new("c"), {name: "d"}}, grants: []string{"d"}, aborts: []string{"b", "c"},
 		},
+		"also where one of them is still changing for an older generation": {
+			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), is(on{name: "b", approved: 2, reported: 2, shows: showing(v1.EnactmentProgressing)}), new("c")},
+			aborts: []string{"b", "c"},
+		},
 		"and nobody tells them otherwise as long as it does": {
 			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), is(on{name: "b", aborted: generation}), at("d", v1.EnactmentAvailable)},
 		},
@@ -78,6 +83,9 @@ func TestTheControlPlaneKeepsItsQuorum(t *testing.T) {
 			if diff := cmp.Diff(test.aborts, out.Aborts); diff != "" {
 				t.Errorf("aborts (-want +got):\n%s\n%v", diff, out.Notes)
 			}
+			if again := decided(t, written(in, out)); len(again.Grants)+len(again.Aborts)+len(again.Unaborts) > 0 {
+				t.Errorf("written, it decides again: %q", again.Notes)
+			}
 			if len(out.Unaborts) > 0 {
 				t.Errorf("%v wait again", out.Unaborts)
 			}
@@ -86,6 +94,23 @@ func TestTheControlPlaneKeepsItsQuorum(t *testing.T) {
 			}
 		})
 	}
+}
+
+// written is the input once what was decided is written.
+func written(in Input, out Output) Input {
+	in.Enactments = slices.Clone(in.Enactments)
+	for i := range in.Enactments {
+		spec, node := &in.Enactments[i].Spec, in.Enactments[i].Node()
+		switch {
+		case slices.Contains(out.Grants, node):
+			spec.ApprovedGeneration, spec.AbortedGeneration = out.Generation, 0
+		case slices.Contains(out.Aborts, node):
+			spec.AbortedGeneration = out.Generation
+		case slices.Contains(out.Unaborts, node):
+			spec.AbortedGeneration = 0
+		}
+	}
+	return in
 }
 
 func hasNode(in Input, name string) bool {

@@ -326,7 +326,7 @@ func (s *simulation) planeAway() (away map[string]bool, nodes int) {
 			continue
 		}
 		nodes++
-		if h.open != 0 || !h.Ready {
+		if h.open != 0 && !s.isSilentForLong(h) || !h.Ready { // What a dead handler left open expires.
 			away[h.Name] = true
 		}
 	}
