@@ -297,9 +297,11 @@ func writtenOver(w Wrote, node string) bool {
 }
 
 // undisturbed: no fault since then; and the clock of the next attempt is that by
-// which this one began.
+// which this one began. Controllers that were set back in the middle of it may not have
+// counted it yet.
 func (f failures) undisturbed(facts *Facts, node string) bool {
-	return facts.Calm(node, f.last, everything) && facts.Calm(Controllers, f.last, everything) && facts.Calm(node, f.opened, Clock)
+	return facts.Calm(node, f.last, everything) && facts.Calm(Controllers, f.last, everything) && facts.Calm(node, f.opened, Clock) &&
+		facts.Calm(Controllers, f.opened, Stale)
 }
 
 // wait is the least until the next attempt has failed too. The first ones may be
