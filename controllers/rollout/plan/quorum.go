@@ -46,7 +46,7 @@ func (p *planning) quorum() *quorum {
 	maps.Copy(q.away, p.in.ControlPlane.Away)
 	for _, place := range p.places {
 		if place.ControlPlane && place.occupies() && !place.isUndecided() {
-			q.away[place.Name] = place.phase.String()
+			q.away[place.Name] = place.doing()
 		}
 	}
 	q.failing = p.names(func(p place) bool { return p.ControlPlane && p.fails() })
@@ -90,7 +90,7 @@ func (q *quorum) admits(p *place) bool {
 
 func (q *quorum) grant(p *place) {
 	if p.ControlPlane {
-		q.away[p.Name] = p.phase.String()
+		q.away[p.Name] = p.doing()
 	}
 }
 

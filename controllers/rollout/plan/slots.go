@@ -110,19 +110,22 @@ func (p *planning) names(condition func(place) bool) []string {
 func (p *planning) describe(condition func(place) bool) []string {
 	var names []string
 	for _, place := range p.places {
-		if !condition(place) {
-			continue
+		if condition(place) {
+			names = append(names, place.Name+" ("+place.doing()+")")
 		}
-		what := place.phase.String()
-		switch {
-		case place.changing:
-			what = "still changing"
-		case place.soak > 0:
-			what = "soaking"
-		}
-		names = append(names, place.Name+" ("+what+")")
 	}
 	return names
+}
+
+// doing is what goes on at the place, in words.
+func (p place) doing() string {
+	switch {
+	case p.changing:
+		return "still changing"
+	case p.soak > 0:
+		return "soaking"
+	}
+	return p.phase.String()
 }
 
 // list is for people: of many it gives the first few and a count.
