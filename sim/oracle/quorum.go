@@ -57,10 +57,11 @@ func (q *quorum) granted(f *Facts, e *v1.NodeNetworkConfigurationEnactment) erro
 	if _, is := away[node]; !is || !f.Calm(Controllers, max(0, f.Elapsed()-quorumCalm), Stale|Hinders) {
 		return nil
 	}
+	// What an enactment says of a node whose handler died long ago is over.
 	f.Each(&v1.NodeNetworkConfigurationEnactment{}, func(o client.Object) {
 		its, _ := nodeAndPolicy(o.(*v1.NodeNetworkConfigurationEnactment))
 		since, is := q.changing[o.GetName()]
-		if _, ofPlane := away[its]; ofPlane && is && !f.IsTaken(its) && (its == node || f.Elapsed()-since >= grantLag) {
+		if _, ofPlane := away[its]; ofPlane && is && !f.IsTaken(its) && !f.isDead(its) && (its == node || f.Elapsed()-since >= grantLag) {
 			away[its] = true
 		}
 	})

@@ -43,6 +43,7 @@ func TestQuorum(t *testing.T) {
 			others.Name, others.Labels[v1.EnactmentPolicyLabel] = v1.EnactmentName("n2", "q"), "q"
 			s.wrote("handler/n2", others, "status")
 		})},
+		"its handler died long ago":                     {play: begins(time.Hour, func(s *stage) { s.set.facts.notReady[silence+"n1"] = s.Elapsed() })},
 		"who has it taken over says what it likes":      {play: begins(time.Minute, func(s *stage) { s.hosts["n1"].taken = true })},
 		"of nodes without a control plane two may, too": {play: begins(time.Minute, func(s *stage) { s.store(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n2", UID: "n2"}}) })},
 	})
