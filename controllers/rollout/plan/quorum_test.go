@@ -18,7 +18,7 @@ func TestTheControlPlaneKeepsItsQuorum(t *testing.T) {
 	at := func(name string, kind v1.ConditionType) on {
 		return on{name: name, approved: generation, reported: generation, shows: showing(kind)}
 	}
-	new := func(name string) on { return is(on{name: name}) }
+	fresh := func(name string) on { return is(on{name: name}) }
 	for sentence, test := range map[string]struct {
 		limit intstr.IntOrString
 		nodes []on
@@ -29,40 +29,40 @@ func TestTheControlPlaneKeepsItsQuorum(t *testing.T) {
 		waits string
 	}{
 		"of three nodes one begins, whatever maxUnavailable says": {
-			limit: intstr.FromString("100%"), nodes: []on{new("a"), new("b"), new("c"), {name: "d"}, {name: "e"}}, grants: []string{"a", "d", "e"},
+			limit: intstr.FromString("100%"), nodes: []on{fresh("a"), fresh("b"), fresh("c"), {name: "d"}, {name: "e"}}, grants: []string{"a", "d", "e"},
 		},
-		"of five nodes two begin":                           {limit: intstr.FromInt32(9), nodes: []on{new("a"), new("b"), new("c"), new("d"), new("e")}, grants: []string{"a", "b"}},
-		"of two nodes one begins, since it must":            {limit: intstr.FromInt32(2), nodes: []on{new("a"), new("b")}, grants: []string{"a"}},
-		"the only one begins":                               {limit: intstr.FromInt32(2), nodes: []on{new("a"), {name: "b"}}, grants: []string{"a", "b"}},
-		"as many as maxUnavailable begin, if that is fewer": {limit: intstr.FromInt32(1), nodes: []on{new("a"), new("b"), new("c"), new("d"), new("e")}, grants: []string{"a"}},
+		"of five nodes two begin":                           {limit: intstr.FromInt32(9), nodes: []on{fresh("a"), fresh("b"), fresh("c"), fresh("d"), fresh("e")}, grants: []string{"a", "b"}},
+		"of two nodes one begins, since it must":            {limit: intstr.FromInt32(2), nodes: []on{fresh("a"), fresh("b")}, grants: []string{"a"}},
+		"the only one begins":                               {limit: intstr.FromInt32(2), nodes: []on{fresh("a"), {name: "b"}}, grants: []string{"a", "b"}},
+		"as many as maxUnavailable begin, if that is fewer": {limit: intstr.FromInt32(1), nodes: []on{fresh("a"), fresh("b"), fresh("c"), fresh("d"), fresh("e")}, grants: []string{"a"}},
 		"the next one begins when the first one is done": {
-			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentAvailable)), new("b"), new("c")}, grants: []string{"b"},
+			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentAvailable)), fresh("b"), fresh("c")}, grants: []string{"b"},
 		},
-		"and not while it is changing": {limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentProgressing)), new("b"), new("c")}},
+		"and not while it is changing": {limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentProgressing)), fresh("b"), fresh("c")}},
 		"where it fails the others do not begin, as with maxUnavailable": {
-			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), new("b"), new("c"), {name: "d"}}, grants: []string{"d"}, aborts: []string{"b", "c"},
+			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), fresh("b"), fresh("c"), {name: "d"}}, grants: []string{"d"}, aborts: []string{"b", "c"},
 		},
 		"also where one of them is still changing for an older generation": {
-			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), is(on{name: "b", approved: 2, reported: 2, shows: showing(v1.EnactmentProgressing)}), new("c")},
+			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), is(on{name: "b", approved: 2, reported: 2, shows: showing(v1.EnactmentProgressing)}), fresh("c")},
 			aborts: []string{"b", "c"},
 		},
 		"and nobody tells them otherwise as long as it does": {
 			limit: intstr.FromInt32(2), nodes: []on{is(at("a", v1.EnactmentFailing)), is(on{name: "b", aborted: generation}), at("d", v1.EnactmentAvailable)},
 		},
 		"nor while it is not Ready": {
-			limit: intstr.FromInt32(2), nodes: []on{is(on{name: "a", notReady: true}), new("b"), new("c"), at("d", v1.EnactmentAvailable)},
+			limit: intstr.FromInt32(2), nodes: []on{is(on{name: "a", notReady: true}), fresh("b"), fresh("c"), at("d", v1.EnactmentAvailable)},
 			waits: "waiting: b, c of the control plane: of its 3 nodes 1 may be away at a time, and a (not Ready) is",
 		},
 		"a node that the policy does not select counts": {
-			limit: intstr.FromInt32(2), nodes: []on{new("a"), new("b"), {name: "d"}}, others: map[string]string{"c": "policy other changes it"}, grants: []string{"d"},
+			limit: intstr.FromInt32(2), nodes: []on{fresh("a"), fresh("b"), {name: "d"}}, others: map[string]string{"c": "policy other changes it"}, grants: []string{"d"},
 		},
 		"one that is changing for an older generation may go on with this one": {
 			limit:  intstr.FromInt32(2),
-			nodes:  []on{is(on{name: "a", approved: 2, reported: 2, shows: showing(v1.EnactmentProgressing)}), new("b"), new("c")},
+			nodes:  []on{is(on{name: "a", approved: 2, reported: 2, shows: showing(v1.EnactmentProgressing)}), fresh("b"), fresh("c")},
 			grants: []string{"a"},
 		},
 		"one on which another policy is at work may begin: it is away in any case": {
-			limit: intstr.FromInt32(2), nodes: []on{new("a"), new("b"), new("c")}, others: map[string]string{"b": "policy other changes it"}, grants: []string{"b"},
+			limit: intstr.FromInt32(2), nodes: []on{fresh("a"), fresh("b"), fresh("c")}, others: map[string]string{"b": "policy other changes it"}, grants: []string{"b"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
