@@ -110,11 +110,21 @@ func leaveOut(tree map[string]any, d Difference) {
 	if d.Path.Entry != "" {
 		return
 	}
-	keys := strings.Split(d.Path.Leaf, ".")
-	for _, key := range keys[:len(keys)-1] {
-		at = object(at[key])
-	}
-	if last := keys[len(keys)-1]; list(at[last]) == nil && object(at[last]) == nil {
-		delete(at, last)
+	leaveOutLeaf(at, strings.Split(d.Path.Leaf, "."))
+}
+
+// leaveOutLeaf takes a single value out, and an object that has nothing else with it: nmstate
+// refuses one without the key that it must have, as lldp without enabled.
+func leaveOutLeaf(at map[string]any, keys []string) {
+	key := keys[0]
+	inner := object(at[key])
+	switch {
+	case len(keys) > 1 && inner != nil:
+		leaveOutLeaf(inner, keys[1:])
+		if len(inner) == 0 {
+			delete(at, key)
+		}
+	case len(keys) == 1 && list(at[key]) == nil && inner == nil:
+		delete(at, key)
 	}
 }

@@ -52,6 +52,12 @@ func TestCorrection(t *testing.T) {
 			want: `{"interfaces":[{"ipv4":{"address":[{"ip":"192.0.2.9","prefix-length":24}],"enabled":true},"name":"eth2","state":"up","type":"ethernet"}],` +
 				`"routes":{"config":[{"destination":"203.0.113.0/24","next-hop-interface":"eth2"}]}}`,
 		},
+		"an object of which nothing is left goes, too": {
+			desired:     `{"interfaces":[{"name":"eth1","type":"ethernet","state":"up","mtu":1400,"lldp":{"enabled":true}}]}`,
+			differences: []Difference{{Path: ParsePath("interfaces[eth1].mtu"), Want: "1400", Got: "1500"}},
+			others:      []Difference{{Path: ParsePath("interfaces[eth1].lldp.enabled"), Want: "true", Got: "false"}},
+			want:        `{"interfaces":[{"mtu":1400,"name":"eth1","state":"up","type":"ethernet"}]}`,
+		},
 		"an OVS bridge is put right, and what is only reported of it is left out": {
 			desired:     `{"interfaces":[{"name":"br0","type":"ovs-bridge","state":"up","bridge":{"options":{"fail-mode":"secure","rstp":true},"port":[{"name":"br0"}]}},{"name":"br0","type":"ovs-interface","state":"up"},{"name":"br9","type":"ovs-bridge","state":"up"}]}`,
 			differences: []Difference{{Path: ParsePath("interfaces[br0 ovs-bridge].bridge.options.rstp"), Want: "true", Got: "false"}},

@@ -13,11 +13,14 @@ import (
 // time, so that an etcd that has its members there answers (ADR 0044). It is held against
 // what the controllers had to know as they let a node begin.
 type quorum struct {
-	// changing is since when an enactment tells that its node is changing, by its name.
-	changing map[string]time.Duration
+	// changing is since when an enactment tells that its node is changing, by its name, and
+	// changed when it told so the last time, by its node.
+	changing, changed map[string]time.Duration
 }
 
-func newQuorum() *quorum { return &quorum{changing: map[string]time.Duration{}} }
+func newQuorum() *quorum {
+	return &quorum{changing: map[string]time.Duration{}, changed: map[string]time.Duration{}}
+}
 
 func (*quorum) Name() string { return "quorum" }
 
@@ -32,6 +35,10 @@ func (q *quorum) Observe(f *Facts, e Event) error {
 	case !had && !has:
 		return nil
 	case !has || !conditionIs(after.Status.Conditions, v1.EnactmentProgressing):
+		if _, was := q.changing[what.Name]; was {
+			node, _ := nodeAndPolicy(before)
+			q.changed[node] = f.Elapsed()
+		}
 		delete(q.changing, what.Name)
 	case q.changing[what.Name] == 0:
 		q.changing[what.Name] = f.Elapsed()
@@ -71,7 +78,8 @@ func (q *quorum) granted(f *Facts, e *v1.NodeNetworkConfigurationEnactment) erro
 			others = append(others, name)
 		}
 	}
-	if away[node] || len(others) < max(1, (total-1)/2) {
+	was, ever := q.changed[node]
+	if away[node] || ever && f.Elapsed()-was < grantLag || len(others) < max(1, (total-1)/2) {
 		return nil
 	}
 	return on(node, "policy %s: it is let begin on a node of the control plane, which has %d, and %v are away already", policy, total, others)

@@ -43,7 +43,12 @@ func TestQuorum(t *testing.T) {
 			others.Name, others.Labels[v1.EnactmentPolicyLabel] = v1.EnactmentName("n2", "q"), "q"
 			s.wrote("handler/n2", others, "status")
 		})},
-		"its handler died long ago":                     {play: begins(time.Hour, func(s *stage) { s.set.facts.notReady[silence+"n1"] = s.Elapsed() })},
+		"its handler died long ago": {play: begins(time.Hour, func(s *stage) { s.set.facts.notReady[silence+"n1"] = s.Elapsed() })},
+		"the controllers may not have heard that the node's own change is over": {play: begins(time.Second, func(s *stage) {
+			s.wrote("handler/n2", s.enacted("n2", 0, v1.EnactmentProgressing), "status")
+			s.run(time.Minute)
+			s.wrote("handler/n2", s.enacted("n2", 0, v1.EnactmentPending), "status")
+		})},
 		"who has it taken over says what it likes":      {play: begins(time.Minute, func(s *stage) { s.hosts["n1"].taken = true })},
 		"of nodes without a control plane two may, too": {play: begins(time.Minute, func(s *stage) { s.store(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n2", UID: "n2"}}) })},
 	})
