@@ -78,7 +78,7 @@ func (t *turn) choose() {
 		t.waiting = waitingFor(m)
 		if t.saidOtherwise(m) {
 			t.note("policy %s was edited and deleted: it leaves the node as it said at the end", m.name)
-			t.expect(t.base, nil)
+			t.saySo(m)
 			return
 		}
 		t.note("policy %s leaves the node", m.name)
@@ -317,7 +317,28 @@ func (t *turn) saidOtherwise(m *member) bool {
 	const undone = "Revert"
 	word, known := t.lastWord(m)
 	last, is := t.source(m.name)
-	return known && is && m.held != nil && (word == undone) != (last.OnDelete == undone)
+	return known && is && (m.held != nil || t.applied(last.Source)) && (word == undone) != (last.OnDelete == undone)
+}
+
+// saySo writes what a policy said at the end of what becomes of its configuration into the
+// node's spec. Its enactment may not tell yet that the node has committed it.
+func (t *turn) saySo(m *member) {
+	if m.held != nil {
+		t.expect(t.base, nil)
+		return
+	}
+	spec := t.in.State.Spec
+	sources := slices.Clone(spec.Sources)
+	for i := range sources {
+		if sources[i].Policy == m.name {
+			sources[i].OnDelete, _ = t.lastWord(m)
+		}
+	}
+	next := &Spec{DesiredState: spec.DesiredState, Sources: sources, Secrets: spec.Secrets, Policy: m.name}
+	if m.enactment != nil {
+		next.UID = ownerUID(m.enactment)
+	}
+	t.decision.Spec = next
 }
 
 // source finds a policy among the sources of the node's spec.
