@@ -84,13 +84,16 @@ func (l *lastWord) heard(f *Facts, by *world.Process, node string, said word) bo
 		return false
 	}
 	for _, who := range []string{node, Controllers} {
-		if !f.Calm(who, at, Stale|Hinders) {
+		if !f.Calm(who, max(0, at-hearsAgain), everything) {
 			return false
 		}
 	}
 	began, seen := l.began[by]
 	return seen && began < at && f.Elapsed()-at > longestTurn && f.Elapsed()-at < lastWordKept
 }
+
+// hearsAgain is how long a watch that was cut may take to notice it, and to begin anew.
+const hearsAgain = 2 * time.Minute
 
 // longestTurn is how long a policy handler's turn may take where nothing hinders it.
 const longestTurn = 5 * time.Second
