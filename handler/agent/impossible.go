@@ -12,8 +12,9 @@ import (
 )
 
 // impossible tells why the change cannot be made on this node as it is; nil if
-// nothing speaks against it. What else is desired may mean the same NIC by another name. NetworkManager would try for two minutes to make a link
-// that the kernel has no driver for, or to find an interface that is not there.
+// nothing speaks against it. NetworkManager would try for two minutes to make a link
+// that the kernel has no driver for, or to find an interface that is not there. whole is
+// all that is desired: it may call a NIC of the change by another name.
 func (a *Agent) impossible(change, whole, before state.State) *txn.Cause {
 	if a.Kernel != nil {
 		for _, one := range state.Made(change, before) {
@@ -22,7 +23,7 @@ func (a *Agent) impossible(change, whole, before state.State) *txn.Cause {
 			}
 		}
 	}
-	if lines := state.Mistakable(whole, before); len(lines) > 0 {
+	if lines := state.Mistakable(change, whole, before); len(lines) > 0 {
 		return &txn.Cause{Message: strings.Join(lines, "; ")}
 	}
 	unknown := state.Unknown(change, before)

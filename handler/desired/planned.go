@@ -88,7 +88,7 @@ func (t *turn) planOne(m *member) bool {
 		undone = t.undone(held.State)
 	}
 	plan := Plan(m.policy.State, target.state, current, undone)
-	plan.Warnings = bounded(append(state.Mistakable(target.state, current), t.warnings(m.policy.State, target.state)...))
+	plan.Warnings = bounded(append(state.Mistakable(m.policy.State, target.state, current), t.warnings(m.policy.State, target.state)...))
 	if !equality.Semantic.DeepEqual(m.status.Plan, &plan) {
 		m.status.Plan = &plan
 	}

@@ -81,18 +81,23 @@ func (i Interface) isCalled(got Interface) bool {
 
 func (i Interface) isSame(other Interface) bool { return i.Name == other.Name && i.Type == other.Type }
 
-// Mistakable says why it is not clear which of the node's interfaces a desired state means,
-// one line each. nmstate takes any NIC that has the address, and of two entries for one NIC
-// it applies one and forgets the other.
-func Mistakable(wanted, current State) []string {
+// Mistakable says why it is not clear which of the node's interfaces a change means, one line
+// each. nmstate takes any NIC that has the address, and of two entries for one NIC it applies
+// one and forgets the other. whole is the desired state with the change: what it has beside
+// the change may call the same NIC otherwise, and is not the change's fault by itself.
+func Mistakable(change, whole, current State) []string {
 	c := newComparison(current)
 	var lines []string
+	changed := map[string]bool{}
+	for _, one := range change.Interfaces() {
+		changed[one.Name] = true
+	}
 	entries := map[string]string{}
-	for _, want := range wanted.Interfaces() {
+	for _, want := range whole.Interfaces() {
 		if !want.isUp() || isUserspace(want.Type) {
 			continue
 		}
-		if found := c.mistakable(want); len(found) > 0 {
+		if found := c.mistakable(want); len(found) > 0 && changed[want.Name] {
 			identifier, address := hardwareOf(want)
 			lines = append(lines, fmt.Sprintf("interfaces[%s]: %s on this node all have the %s %s: name the one that is meant",
 				want.Name, strings.Join(namesOf(found), " and "), identifier, address))
@@ -102,7 +107,7 @@ func Mistakable(wanted, current State) []string {
 		if !is || isVirtual(want.Type) && want.Type != got.Type {
 			continue // It is to be made: only a profile has its name.
 		}
-		if other, twice := entries[got.Name]; twice {
+		if other, twice := entries[got.Name]; twice && (changed[other] || changed[want.Name]) {
 			lines = append(lines, fmt.Sprintf("interfaces[%s] and interfaces[%s] both mean %s of this node: use one name for it in all policies",
 				other, want.Name, got.Name))
 		}

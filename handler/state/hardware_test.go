@@ -36,9 +36,22 @@ func TestWhatCanBeMistakenIsTold(t *testing.T) {
 		"an address that no NIC has is nothing to mistake (it is waited for, there)": {document(uplink), document(nic("eth0", another, another)), nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, state.Mistakable(parse(t, test.wanted), parse(t, test.current))); diff != "" {
+			if diff := cmp.Diff(test.want, state.Mistakable(parse(t, test.wanted), parse(t, test.wanted), parse(t, test.current))); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestAChangeIsNotBlamedForOthersNames(t *testing.T) {
+	current := parse(t, `{"interfaces":[{"name":"eth0","type":"ethernet","alt-names":[{"name":"enp3s0"}]},{"name":"eth1","type":"ethernet"}]}`)
+	whole := parse(t, `{"interfaces":[{"name":"eth0","mtu":1400},{"name":"enp3s0","type":"ethernet"},{"name":"eth1","mtu":1400}]}`)
+	if got := state.Mistakable(parse(t, `{"interfaces":[{"name":"eth1","mtu":1400}]}`), whole, current); got != nil {
+		t.Errorf("a change of another NIC: %q", got)
+	}
+	for _, name := range []string{"eth0", "enp3s0"} {
+		if got := state.Mistakable(parse(t, `{"interfaces":[{"name":"`+name+`"}]}`), whole, current); len(got) != 1 {
+			t.Errorf("a change of %s: %q, want one line", name, got)
+		}
 	}
 }

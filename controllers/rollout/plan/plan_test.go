@@ -98,6 +98,7 @@ func decided(t testing.TB, in Input) Output {
 
 func inputOf(limit intstr.IntOrString, nodes []on) Input {
 	in := Input{
+		ControlPlane: ControlPlane{Away: map[string]string{}},
 		Policy: &v1.NodeNetworkConfigurationPolicy{
 			ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "this", Generation: generation},
 			Spec:       v1.NodeNetworkConfigurationPolicySpec{MaxUnavailable: &limit, DesiredState: v1.NewState([]byte(`{"hostname":{"config":"a"}}`))},
@@ -120,7 +121,7 @@ func inputOf(limit intstr.IntOrString, nodes []on) Input {
 				in.ControlPlane.Nodes++
 			}
 			if o.plane && o.notReady {
-				in.ControlPlane.Away = map[string]string{o.name: "not Ready"}
+				in.ControlPlane.Away[o.name] = "not Ready"
 			}
 		}
 		if !o.bare {

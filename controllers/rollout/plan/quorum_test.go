@@ -67,9 +67,6 @@ func TestTheControlPlaneKeepsItsQuorum(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			in := inputOf(test.limit, test.nodes)
-			if in.ControlPlane.Away == nil {
-				in.ControlPlane.Away = map[string]string{}
-			}
 			for name, why := range test.others {
 				in.ControlPlane.Away[name] = why
 				if !hasNode(in, name) {
