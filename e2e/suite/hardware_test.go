@@ -69,7 +69,7 @@ spec:
 		f.awaitAvailable(ctx, "by-name")
 
 		f.create(ctx, nicPolicy("by-altname", "enp7s0", 1300))
-		Expect(f.awaitFailing(ctx, n.Name, "by-altname")).To(ContainSubstring("interfaces[enp7s0] both mean eth1 of this node"))
+		Expect(f.awaitFailing(ctx, n.Name, "by-altname")).To(ContainSubstring("interfaces[enp7s0] and interfaces[eth1] both mean eth1 of this node"))
 		awaitKernel(ctx, n, marks("eth1", "1400")...)
 	}, SpecTimeout(specTimeout))
 })

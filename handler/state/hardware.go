@@ -109,7 +109,7 @@ func Mistakable(change, whole, current State) []string {
 		}
 		if other, twice := entries[got.Name]; twice && (changed[other] || changed[want.Name]) {
 			lines = append(lines, fmt.Sprintf("interfaces[%s] and interfaces[%s] both mean %s of this node: use one name for it in all policies",
-				other, want.Name, got.Name))
+				min(other, want.Name), max(other, want.Name), got.Name)) // Whichever comes first in the document.
 		}
 		entries[got.Name] = want.Name
 	}
