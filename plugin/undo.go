@@ -101,7 +101,7 @@ func (p *plugin) undo(ctx context.Context, name string, o undoOptions) error {
 // showUndo plans a policy of that name that wants nothing any more.
 func (p *plugin) showUndo(ctx context.Context, api client.Client, policy *v1.NodeNetworkConfigurationPolicy, timeout time.Duration) error {
 	nothing := policy.DeepCopy()
-	nothing.Spec.DesiredState, nothing.Spec.OnDelete = v1.NewState([]byte("{}")), "Revert"
+	nothing.Spec.DesiredState, nothing.Spec.OnDelete = v1.NewState([]byte("{}")), v1.OnDeleteRevert
 	nothing.Spec.Capture, nothing.Spec.Match, nothing.Spec.AutoConfig, nothing.Spec.Variables = nil, nil, nil, nil
 	nothing.Spec.Probes, nothing.Spec.DefaultProbes = nil, ""
 	if timeout == 0 {

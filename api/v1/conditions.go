@@ -94,6 +94,8 @@ const (
 	ReasonPaused  ConditionReason = "RolloutPaused"
 	ReasonCanary  ConditionReason = "WaitingForCanary"
 	ReasonSoaking ConditionReason = "Soaking"
+	// ReasonLeaving: the policy is gone from the node, which waits for its turn to undo it.
+	ReasonLeaving ConditionReason = "WaitingToLeave"
 	// ReasonNotManaged: nobody manages the node.
 	ReasonNotManaged ConditionReason = "NodeNotManaged"
 	// ReasonInSync, ReasonDriftFound: whether something drifted.

@@ -1,6 +1,9 @@
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
 
 // Labels of an enactment.
 const (
@@ -32,6 +35,14 @@ type NodeNetworkConfigurationEnactmentSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	ApprovedHash string `json:"approvedHash,omitempty"`
+	// Leave lets the node undo the policy, which is gone there (status.waitsToLeave).
+	// +optional
+	Leave bool `json:"leave,omitempty"`
+	// MaxUnavailable is what the policy said as the node was granted it last. Once the
+	// policy is gone, so many nodes may undo it at a time.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 	// Secrets that the policy names, for this node alone.
 	// +optional
 	// +listType=atomic
@@ -165,6 +176,10 @@ type NodeNetworkConfigurationEnactmentStatus struct {
 	// ObservedGeneration is this object's generation that was acted on.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// WaitsToLeave: the policy is gone from the node, and what it configured there is to be
+	// undone: that waits for spec.leave.
+	// +optional
+	WaitsToLeave bool `json:"waitsToLeave,omitempty"`
 	// Features of nmstate that the desired state uses.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100

@@ -6,6 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
+// OnDeleteRevert is the spec.onDelete that undoes what a policy has configured.
+const OnDeleteRevert = "Revert"
+
 // NodeNetworkConfigurationPolicySpec says which nodes should have which
 // network state, and how carefully they are brought to it.
 //

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -98,8 +99,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // planned plans and writes.
 func (r *Reconciler) planned(ctx context.Context, name string, in plan.Input) (reconcile.Result, error) {
 	if in.Policy == nil {
-		after, err := r.removeGhosts(ctx, name)
-		return reconcile.Result{RequeueAfter: after}, err
+		return r.gone(ctx, name, in)
 	}
 	if fresh, err := r.fresh(ctx, in); !fresh || err != nil {
 		return reconcile.Result{RequeueAfter: staleRetry}, err
@@ -118,15 +118,13 @@ func (r *Reconciler) planned(ctx context.Context, name string, in plan.Input) (r
 		r.events.Eventf(in.Policy, nil, corev1.EventTypeWarning, out.Warning.Reason, "Rollout", "%s", out.Warning.Message)
 	}
 	// An enactment that cannot be written keeps neither the others waiting nor the status.
-	unwritten := r.writeSpecs(ctx, in, out)
+	unwritten := r.writeSpecs(ctx, name, in, out)
 	again := reconcile.Result{RequeueAfter: out.RequeueAfter}
-	if len(in.Unsure) > 0 && (again.RequeueAfter == 0 || again.RequeueAfter > unsureFor) {
-		again.RequeueAfter = unsureFor // What is not seen by then is not there.
+	if len(in.Unsure) > 0 {
+		again.RequeueAfter = soonest(again.RequeueAfter, unsureFor) // What is not seen by then is not there.
 	}
 	if wait := r.statusWait(in, out); wait > 0 {
-		if again.RequeueAfter == 0 || wait < again.RequeueAfter {
-			again.RequeueAfter = wait
-		}
+		again.RequeueAfter = soonest(again.RequeueAfter, wait)
 		return again, unwritten
 	}
 	err = r.writeStatus(ctx, in, out)
@@ -143,6 +141,9 @@ func logDecision(ctx context.Context, out plan.Output) {
 		log.Info("Rollout goes on", "generation", out.Generation,
 			"granted", len(out.Grants), "aborted", len(out.Aborts), "unaborted", len(out.Unaborts))
 	}
+	if len(out.Leaves) > 0 {
+		log.Info("The policy leaves nodes", "nodes", len(out.Leaves))
+	}
 	for _, note := range out.Notes {
 		log.V(1).Info("Decided", "generation", out.Generation, "note", note)
 	}
@@ -154,50 +155,62 @@ const mostUnwritten = 5
 
 // writeSpecs tells the nodes. What it could not write is planned again, with
 // what it could.
-func (r *Reconciler) writeSpecs(ctx context.Context, in plan.Input, out plan.Output) error {
-	if len(out.Grants)+len(out.Aborts)+len(out.Unaborts) == 0 {
-		return nil
-	}
+func (r *Reconciler) writeSpecs(ctx context.Context, name string, in plan.Input, out plan.Output) error {
 	enactments := in.ByNode()
-	steps := []struct {
-		nodes             []string
-		approved, aborted func(before int64) int64
-		hash              func(node, before string) string
-		cause             string
-	}{
-		{out.Aborts, keep, set(out.Generation), keepHash, out.AbortedCause},
-		{out.Unaborts, keep, set(0), keepHash, ""},
-		{out.Grants, set(out.Generation), set(0), func(node, _ string) string { return out.Hashes[node] }, ""},
-	}
+	nodes, after := specsOf(enactments, in.Policy, out)
 	var unwritten []error
-	for _, step := range steps {
-		for _, node := range step.nodes {
-			if len(unwritten) >= mostUnwritten {
-				break
+	for _, node := range nodes {
+		if len(unwritten) >= mostUnwritten {
+			break
+		}
+		before := enactments[node]
+		if err := r.writeSpec(ctx, before, after[node]); err != nil {
+			if after[node].Leave {
+				r.unsure.add(leaving(name), node, r.clock.Now())
+			} else if in.Policy != nil && after[node].ApprovedGeneration == out.Generation {
+				r.unsure.add(in.Policy.UID, node, r.clock.Now())
 			}
-			before := enactments[node]
-			after := v1.NodeNetworkConfigurationEnactmentSpec{
-				ApprovedGeneration: step.approved(before.Spec.ApprovedGeneration),
-				AbortedGeneration:  step.aborted(before.Spec.AbortedGeneration),
-				AbortedCause:       step.cause,
-				ApprovedHash:       step.hash(node, before.Spec.ApprovedHash),
-			}
-			if err := r.writeSpec(ctx, before, after); err != nil {
-				if after.ApprovedGeneration == out.Generation {
-					r.unsure.add(in.Policy.UID, node, r.clock.Now())
-				}
-				unwritten = append(unwritten, fmt.Errorf("writing the spec of enactment %s: %w", before.Name, err))
-			}
+			unwritten = append(unwritten, fmt.Errorf("writing the spec of enactment %s: %w", before.Name, err))
 		}
 	}
 	return errors.Join(unwritten...)
 }
 
-func keep(before int64) int64 { return before }
-
-func keepHash(_, before string) string { return before }
-
-func set(value int64) func(int64) int64 { return func(int64) int64 { return value } }
+// specsOf are the nodes that are told something, in the order in which they are, and what
+// the specs of their enactments become.
+func specsOf(enactments map[string]*v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy, out plan.Output) (
+	nodes []string, after map[string]v1.NodeNetworkConfigurationEnactmentSpec,
+) {
+	after = map[string]v1.NodeNetworkConfigurationEnactmentSpec{}
+	for _, step := range []struct {
+		nodes []string
+		says  func(node string, spec *v1.NodeNetworkConfigurationEnactmentSpec)
+	}{
+		{out.Stays, func(_ string, spec *v1.NodeNetworkConfigurationEnactmentSpec) { spec.Leave = false }},
+		{out.Leaves, func(_ string, spec *v1.NodeNetworkConfigurationEnactmentSpec) { spec.Leave = true }},
+		{out.Aborts, func(_ string, spec *v1.NodeNetworkConfigurationEnactmentSpec) {
+			spec.AbortedGeneration, spec.AbortedCause = out.Generation, out.AbortedCause
+		}},
+		{out.Unaborts, func(_ string, spec *v1.NodeNetworkConfigurationEnactmentSpec) {
+			spec.AbortedGeneration, spec.AbortedCause = 0, ""
+		}},
+		{out.Grants, func(node string, spec *v1.NodeNetworkConfigurationEnactmentSpec) {
+			spec.ApprovedGeneration, spec.ApprovedHash = out.Generation, out.Hashes[node]
+			spec.AbortedGeneration, spec.AbortedCause = 0, ""
+			spec.MaxUnavailable = policy.Spec.MaxUnavailable
+		}},
+	} {
+		for _, node := range step.nodes {
+			spec, told := after[node]
+			if !told {
+				nodes, spec = append(nodes, node), enactments[node].Spec
+			}
+			step.says(node, &spec)
+			after[node] = spec
+		}
+	}
+	return nodes, after
+}
 
 // writeSpec writes the fields that differ, and nothing if the enactment is gone
 // or is another one by now.
@@ -216,6 +229,12 @@ func (r *Reconciler) writeSpec(ctx context.Context, before *v1.NodeNetworkConfig
 	}
 	if after.ApprovedHash != before.Spec.ApprovedHash {
 		spec["approvedHash"] = orNull(after.ApprovedHash)
+	}
+	if after.Leave != before.Spec.Leave {
+		spec["leave"] = orNull(after.Leave)
+	}
+	if !equality.Semantic.DeepEqual(after.MaxUnavailable, before.Spec.MaxUnavailable) {
+		spec["maxUnavailable"] = orNull(after.MaxUnavailable)
 	}
 	patch, err := mergePatch(before, "spec", spec)
 	if err != nil {

@@ -47,25 +47,8 @@ func (r *Reconciler) fresh(ctx context.Context, in plan.Input) (bool, error) {
 	if r.seen.has(in.Policy.UID) {
 		return true, nil
 	}
-	live := &v1.NodeNetworkConfigurationEnactmentList{}
-	if err := r.live.List(ctx, live, client.MatchingLabels{v1.EnactmentPolicyLabel: in.Policy.Name}); err != nil {
-		return false, fmt.Errorf("listing the enactments of policy %s live: %w", in.Policy.Name, err)
-	}
-	cached := make(map[string]string, len(in.Enactments))
-	for i := range in.Enactments {
-		cached[in.Enactments[i].Name] = in.Enactments[i].ResourceVersion
-	}
-	for i := range live.Items {
-		if !plan.OfItsNode(&live.Items[i]) {
-			continue
-		}
-		version, there := cached[live.Items[i].Name]
-		if !there {
-			return false, nil
-		}
-		if isBehind(version, live.Items[i].ResourceVersion) {
-			return false, nil
-		}
+	if behind, err := r.behind(ctx, "", in.Policy.Name, in.Enactments); behind || err != nil {
+		return false, err
 	}
 	policy := &v1.NodeNetworkConfigurationPolicy{}
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(in.Policy), policy); err != nil {
@@ -76,6 +59,35 @@ func (r *Reconciler) fresh(ctx context.Context, in plan.Input) (bool, error) {
 	}
 	r.seen.add(in.Policy.UID)
 	return true, nil
+}
+
+// behind tells whether the API server has newer enactments of a policy than these, which a
+// cache has shown. What was found once under seen is not asked for again.
+func (r *Reconciler) behind(ctx context.Context, seen types.UID, policy string, shown []v1.NodeNetworkConfigurationEnactment) (bool, error) {
+	if seen != "" && r.seen.has(seen) {
+		return false, nil
+	}
+	live := &v1.NodeNetworkConfigurationEnactmentList{}
+	if err := r.live.List(ctx, live, client.MatchingLabels{v1.EnactmentPolicyLabel: policy}); err != nil {
+		return false, fmt.Errorf("listing the enactments of policy %s live: %w", policy, err)
+	}
+	cached := make(map[string]string, len(shown))
+	for i := range shown {
+		cached[shown[i].Name] = shown[i].ResourceVersion
+	}
+	for i := range live.Items {
+		if !plan.OfItsNode(&live.Items[i]) {
+			continue
+		}
+		version, there := cached[live.Items[i].Name]
+		if !there || isBehind(version, live.Items[i].ResourceVersion) {
+			return true, nil
+		}
+	}
+	if seen != "" {
+		r.seen.add(seen)
+	}
+	return false, nil
 }
 
 func isBehind(version, live string) bool {

@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,18 +20,12 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
-// gather reads the input of a plan. Its Policy is nil when there is nothing to
-// plan: the policy is gone, or going.
+// gather reads the input of a plan. Its Policy is nil when the policy is gone, or going;
+// then there is nothing else in it either unless a node waits to leave it.
 func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error) {
-	policy := &v1.NodeNetworkConfigurationPolicy{}
-	if err := r.client.Get(ctx, client.ObjectKey{Name: name}, policy); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.soaks.forget(name)
-		}
-		return plan.Input{}, client.IgnoreNotFound(err)
-	}
-	if !policy.DeletionTimestamp.IsZero() {
-		return plan.Input{}, nil
+	policy, err := r.policy(ctx, name)
+	if err != nil {
+		return plan.Input{}, err
 	}
 	// Nothing below changes what it lists, so nothing needs to be copied.
 	shared := client.UnsafeDisableDeepCopy
@@ -50,8 +45,13 @@ func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error
 		return true
 	})
 	in := plan.Input{Policy: policy, Enactments: believed, Grace: r.grace, Now: metav1.NewTime(r.clock.Now())}
-	in.Unsure = r.unsure.nodes(policy.UID, r.clock.Now())
-	in.Configured = r.soaks.observe(in, r.clock.Running())
+	in.Unsure = r.unsure.nodes(leaving(name), r.clock.Now())
+	if policy != nil {
+		maps.Copy(in.Unsure, r.unsure.nodes(policy.UID, r.clock.Now()))
+		in.Configured = r.soaks.observe(in, r.clock.Running())
+	} else if !slices.ContainsFunc(believed, waitsToLeave) {
+		return plan.Input{}, nil
+	}
 	reported, err := r.reported(ctx, &in)
 	if err != nil {
 		return plan.Input{}, err
@@ -64,7 +64,26 @@ func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error
 		return plan.Input{}, err
 	}
 	addNodes(&in, nodes.Items, reported, r.gaps.observe(nodes.Items, r.clock.Running()), silent)
+	if policy == nil {
+		return in, nil
+	}
 	return in, r.findTaken(ctx, &in, nodes.Items)
+}
+
+// policy is nil when it is gone, or going.
+func (r *Reconciler) policy(ctx context.Context, name string) (*v1.NodeNetworkConfigurationPolicy, error) {
+	policy := &v1.NodeNetworkConfigurationPolicy{}
+	err := r.client.Get(ctx, client.ObjectKey{Name: name}, policy)
+	switch {
+	case apierrors.IsNotFound(err):
+		r.soaks.forget(name)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !policy.DeletionTimestamp.IsZero():
+		return nil, nil
+	}
+	return policy, nil
 }
 
 // findTaken finds the nodes that cannot have an enactment, since each name that it may
@@ -122,9 +141,12 @@ func addNodes(in *plan.Input, nodes []corev1.Node, reported map[string]bool, not
 	enacted := in.ByNode()
 	for i := range nodes {
 		node := &nodes[i]
-		matches, err := desired.Selects(in.Policy, node)
-		if err != nil {
-			in.Refused = err.Error()
+		matches := false
+		if in.Policy != nil {
+			var err error
+			if matches, err = desired.Selects(in.Policy, node); err != nil {
+				in.Refused = err.Error()
+			}
 		}
 		if matches || enacted[node.Name] != nil {
 			in.Nodes = append(in.Nodes, plan.Node{

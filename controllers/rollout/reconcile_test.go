@@ -97,7 +97,9 @@ func newStage(t *testing.T, limit int32, nodes ...on) *stage {
 		},
 	}}
 	for _, node := range nodes {
-		objects = append(objects, node.enactment(), &corev1.Node{
+		enactment := node.enactment()
+		enactment.Spec.MaxUnavailable = new(intstr.FromInt32(limit)) // As it was granted before.
+		objects = append(objects, enactment, &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: node.name},
 			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		})

@@ -166,10 +166,11 @@ func (t *turn) keepInFlight() bool {
 	return true
 }
 
-// leaving is the first policy that is gone and still in the node's spec.
+// leaving is the first policy that is gone and still in the node's spec, and does not wait
+// for its turn.
 func (t *turn) leaving() *member {
 	for _, m := range t.members {
-		if m.policy == nil && t.inSpec(m) {
+		if m.policy == nil && t.inSpec(m) && (!t.waitsToLeave(m) || t.saidOtherwise(m)) {
 			return m
 		}
 	}
@@ -187,6 +188,9 @@ func (t *turn) candidate() (*member, aggregate) {
 			continue
 		}
 		target := t.with(m)
+		if m.planWaits = t.makesWay(target, m); m.planWaits != "" {
+			continue
+		}
 		if conflict, is := target.conflictOf(m.name); is {
 			m.conflict = &conflict
 			continue
@@ -314,10 +318,9 @@ func (t *turn) lastWord(m *member) (onDelete string, known bool) {
 // saidOtherwise tells whether the node would undo a deleted policy that is to stay, or the
 // other way round. Then its spec has to say what the policy said before it leaves.
 func (t *turn) saidOtherwise(m *member) bool {
-	const undone = "Revert"
 	word, known := t.lastWord(m)
 	last, is := t.source(m.name)
-	return known && is && (m.held != nil || t.applied(last.Source)) && (word == undone) != (last.OnDelete == undone)
+	return known && is && (m.held != nil || t.applied(last.Source)) && (word == v1.OnDeleteRevert) != (last.OnDelete == v1.OnDeleteRevert)
 }
 
 // saySo writes what a policy said at the end of what becomes of its configuration into the

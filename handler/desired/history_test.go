@@ -41,6 +41,7 @@ func (w *world) happen(r *rand.Rand) {
 	switch r.Intn(16) {
 	case 0, 1:
 		w.policy(name, string(randomState(r).JSON()), int32(r.Intn(2)))
+		w.policies[name].OnDelete = []string{"", v1.OnDeleteRevert}[r.Intn(2)]
 	case 2:
 		w.remove(name)
 	case 3:
@@ -50,6 +51,9 @@ func (w *world) happen(r *rand.Rand) {
 	case 4:
 		w.deselected[name] = !w.deselected[name]
 	case 5:
+		if r.Intn(2) == 0 {
+			w.letLeave()
+		}
 		if w.enactments[v1.EnactmentName(node, name)] != nil && exists {
 			w.approve(name)
 		}
@@ -135,6 +139,16 @@ func (w *world) randomOutcome(r *rand.Rand) {
 	}
 }
 
+// letLeave grants what waits to leave.
+func (w *world) letLeave() {
+	for _, e := range w.enactments {
+		if e.Status.WaitsToLeave && !e.Spec.Leave {
+			w.leave(e.Policy())
+			w.writes++
+		}
+	}
+}
+
 // rest lets everything go well until nothing is written any more.
 func (w *world) rest() {
 	yes := true
@@ -143,6 +157,7 @@ func (w *world) rest() {
 	for range 200 {
 		before := w.writes
 		w.settle()
+		w.letLeave()
 		for name := range w.policies {
 			e := w.enactments[v1.EnactmentName(node, name)]
 			if e != nil && ownerUID(e) == w.policies[name].UID && e.Spec.ApprovedGeneration != w.policies[name].Generation {

@@ -14,6 +14,46 @@ const EventLeavingFailed = "LeavingFailed"
 
 const messageLeaving = "taking the policy off the node: "
 
+// waitsToLeave tells whether what the policy configured is still to be undone, and the
+// rollout controller has not let this node begin. Where the node is in the middle of a
+// change of the policy it does not wait, since it is away in any case; nor where nobody
+// could grant it anything, since there is no enactment.
+func (t *turn) waitsToLeave(m *member) bool {
+	if m.policy != nil || m.enactment == nil || m.enactment.Spec.Leave || m.held == nil {
+		return false
+	}
+	source, is := t.source(m.name)
+	if word, known := t.lastWord(m); known {
+		source.OnDelete = word
+	}
+	return is && source.OnDelete == v1.OnDeleteRevert && source.Hash == m.held.Hash
+}
+
+// makesWay is what the policy waits for where it cannot be beside another one, which is
+// gone and waits for its turn to be undone; empty for nothing.
+func (t *turn) makesWay(target aggregate, m *member) string {
+	own, clashes := target.conflictOf(m.name)
+	for _, other := range t.members {
+		if !t.waitsToLeave(other) {
+			continue
+		}
+		if _, displaced := target.conflictOf(other.name); displaced || clashes && own.Other == other.name {
+			return "Waiting for policy " + other.name + " to leave this node"
+		}
+	}
+	return ""
+}
+
+// tellWaits asks for the permission to leave. How the policy failed is still told, in case
+// it selects the node again.
+func (t *turn) tellWaits(m *member) {
+	m.status.WaitsToLeave = true
+	if !isTrue(m.status.Conditions, v1.EnactmentFailing) {
+		m.show(leavingRow(), t.in.Now)
+	}
+	t.write(m)
+}
+
 // leave deletes the enactment of a policy that is gone, once the node's state
 // is known to be without it: while a change of it is taken back, the enactment
 // stands for the slot of its rollout. As long as the node still tries to take the
@@ -27,11 +67,13 @@ func (t *turn) leave(m *member) {
 		t.tellStays(m)
 	case !t.inSpec(m) && (m.held == nil && !t.stillChanging(m) || t.done()):
 		t.delete(m)
-	case t.setAside() && t.over() && m.status.Retry != nil && m.status.Retry.After != nil:
-		// The next try that it tells of does not come: who waits for this node's slot
-		// (controllers/rollout) would wait until somebody manages it.
+	case t.setAside() && t.over() && (m.status.WaitsToLeave || m.status.Retry != nil && m.status.Retry.After != nil):
+		// The next try that it tells of does not come, nor does it leave: who waits for this
+		// node's slot (controllers/rollout) would wait until somebody manages it.
 		m.show(setAsideRow(), t.in.Now)
 		t.write(m)
+	case t.managed() && !t.stillChanging(m) && (t.waitsToLeave(m) || m.status.WaitsToLeave && SetAside(m.enactment)):
+		t.tellWaits(m)
 	}
 }
 

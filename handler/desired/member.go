@@ -33,8 +33,8 @@ type member struct {
 	dropped bool
 	// conflict keeps the policy's rendering out.
 	conflict *Conflict
-	// planWaits is why there is no plan yet; unpinned why the plan that there
-	// is may not be applied.
+	// planWaits is why there is no plan yet, or why it does not begin; unpinned why the plan
+	// that there is may not be applied.
 	planWaits, unpinned string
 }
 
@@ -95,6 +95,7 @@ func (m *member) begin(now time.Time) {
 	if m.policy == nil {
 		return
 	}
+	m.status.WaitsToLeave = false
 	m.status.PolicyGeneration = m.policy.Generation
 	m.status.ObservedGeneration = m.enactment.Generation
 	m.status.SecretsKey = m.policy.SecretsKey

@@ -79,12 +79,16 @@ func (t *turn) planOne(m *member) bool {
 	if m.plans() && m.policy.PlanOf != "" {
 		target, held = t.inPlaceOf(m)
 	}
+	if m.planWaits = t.makesWay(target, m); m.planWaits != "" {
+		m.status.Plan = nil
+		return false
+	}
 	if conflict, is := target.conflictOf(m.name); is {
 		m.conflict, m.status.Plan = &conflict, nil
 		return false
 	}
 	var undone Undone
-	if held != nil && m.policy.OnDelete == "Revert" {
+	if held != nil && m.policy.OnDelete == v1.OnDeleteRevert {
 		undone = t.undone(held.State)
 	}
 	plan := Plan(m.policy.State, target.state, current, undone)

@@ -18,6 +18,7 @@ const (
 	messageUnmanaged   = "node is not managed (NodeNetworkState.spec.managed is false)"
 	messageNoState     = "Waiting for the NodeNetworkState of this node"
 	messageGoingBack   = "Waiting for this node to settle on its committed state"
+	messageWaitsLeave  = "the policy is gone from this node, which waits for its turn to undo it (docs/undo.md)"
 )
 
 // messagesHeld say what a rollout waits for where that is not a slot.
@@ -120,6 +121,9 @@ func pendingFor(reason v1.ConditionReason, message string) row {
 
 // setAsideRow is of a node that nobody manages.
 func setAsideRow() row { return pendingFor(v1.ReasonNotManaged, messageUnmanaged) }
+
+// leavingRow is of a policy that is gone and not undone yet.
+func leavingRow() row { return pendingFor(v1.ReasonLeaving, messageWaitsLeave) }
 
 // heldRow is of a node that waits for the rollout.
 func heldRow(hold v1.ConditionReason) row {

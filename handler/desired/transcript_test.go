@@ -148,6 +148,8 @@ func (w *world) command(line string) {
 		w.deselected[name] = false
 	case "approve":
 		w.approve(name)
+	case "leave": // NAME: the rollout controller lets it leave the node
+		w.leave(name)
 	case "abort":
 		w.abort(name)
 	case "settle":

@@ -205,6 +205,13 @@ func (w *world) approve(policy string) {
 	e.Generation++
 }
 
+// leave lets the policy leave the node, where it waits to.
+func (w *world) leave(policy string) {
+	e := w.enactment(policy)
+	e.Spec.Leave = true
+	e.Generation++
+}
+
 func (w *world) abort(policy string) {
 	e := w.enactment(policy)
 	e.Spec = v1.NodeNetworkConfigurationEnactmentSpec{AbortedGeneration: w.policies[policy].Generation}

@@ -76,7 +76,7 @@ func (e Ended) retained(record journal.Record) []state.Path {
 	var paths []state.Path
 	leaving, kept := e.leaving(record), IsKept(record, e.Outcome.Change.Hash)
 	for _, source := range Sources(record) {
-		stays := source.OnDelete != onDeleteRevert || kept
+		stays := source.OnDelete != v1.OnDeleteRevert || kept
 		if stays && slices.Contains(leaving, source.Policy) {
 			paths = append(paths, state.ParsePaths(source.Paths)...)
 		}

@@ -11,8 +11,6 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/txn"
 )
 
-const onDeleteRevert = "Revert"
-
 // Sources of what is committed.
 func Sources(record journal.Record) []v1.DesiredSource {
 	if record.Committed == nil {
@@ -60,7 +58,7 @@ func Reverted(record journal.Record, next []v1.DesiredSource, hash string) []sta
 	var paths []state.Path
 	for _, source := range Sources(record) {
 		stays := slices.ContainsFunc(next, func(s v1.DesiredSource) bool { return s.Policy == source.Policy && s.Hash == source.Hash })
-		if source.OnDelete == onDeleteRevert && !stays {
+		if source.OnDelete == v1.OnDeleteRevert && !stays {
 			paths = append(paths, state.ParsePaths(source.Paths)...)
 		}
 	}

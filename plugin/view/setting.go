@@ -88,7 +88,7 @@ func settingOf(nns *v1.NodeNetworkState, enactments []v1.NodeNetworkConfiguratio
 			continue
 		}
 		s.Policies = append(s.Policies, source.Policy)
-		reverts = reverts && source.OnDelete == "Revert"
+		reverts = reverts && source.OnDelete == v1.OnDeleteRevert
 		since := committedSince(enactments, nns.Name, source.Policy)
 		if since != nil && (s.Since == nil || since.Before(*s.Since)) {
 			s.Since = since

@@ -90,11 +90,11 @@ func RetryWord(policy *v1.NodeNetworkConfigurationPolicy, p Policy) (Word, error
 // UndoWord lets the policy's end bring back what was there before. It is empty where the
 // policy says so already.
 func UndoWord(policy *v1.NodeNetworkConfigurationPolicy) Word {
-	if policy.Spec.OnDelete == "Revert" {
+	if policy.Spec.OnDelete == v1.OnDeleteRevert {
 		return Word{}
 	}
 	return Word{
-		Patch: `{"spec":{"onDelete":"Revert"}}`,
+		Patch: `{"spec":{"onDelete":v1.OnDeleteRevert}}`,
 		Says:  fmt.Sprintf("policy %s: spec.onDelete is Revert now", policy.Name),
 	}
 }
@@ -104,7 +104,7 @@ func UndoWord(policy *v1.NodeNetworkConfigurationPolicy) Word {
 func KnowsRevert(policy string, state *v1.NodeNetworkState) bool {
 	for _, source := range state.Spec.Sources {
 		if source.Policy == policy {
-			return source.OnDelete == "Revert" && state.Status.ObservedGeneration >= state.Generation
+			return source.OnDelete == v1.OnDeleteRevert && state.Status.ObservedGeneration >= state.Generation
 		}
 	}
 	return true

@@ -47,7 +47,7 @@ func (l *lastWord) Observe(f *Facts, e Event) error {
 	case Wrote:
 		if before, had := what.Before.(*v1.NodeNetworkConfigurationPolicy); had && what.After == nil {
 			reaches := func(node string) bool { return f.Reaches(node, probe.APIServer) }
-			l.gone[before.Name] = word{before.Spec.OnDelete == "Revert", f.Elapsed(), slices.DeleteFunc(f.Nodes(), reaches)}
+			l.gone[before.Name] = word{before.Spec.OnDelete == v1.OnDeleteRevert, f.Elapsed(), slices.DeleteFunc(f.Nodes(), reaches)}
 		}
 		if after, is := what.After.(*v1.NodeNetworkConfigurationPolicy); is {
 			delete(l.gone, after.Name)
@@ -67,7 +67,7 @@ func (l *lastWord) leaves(f *Facts, by *world.Process, before, after *v1.NodeNet
 	for _, source := range before.Spec.Sources {
 		stays := slices.ContainsFunc(after.Spec.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy })
 		word, gone := l.gone[source.Policy]
-		if stays || !gone || word.revert == (source.OnDelete == "Revert") || !l.heard(f, by, node, word) || !hasCommitted(f, node, source.Policy) {
+		if stays || !gone || word.revert == (source.OnDelete == v1.OnDeleteRevert) || !l.heard(f, by, node, word) || !hasCommitted(f, node, source.Policy) {
 			continue
 		}
 		return on(node, "policy %s leaves its desired state with onDelete %q, and it said otherwise when it was deleted, %s ago",

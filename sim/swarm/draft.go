@@ -178,7 +178,7 @@ func (p *people) careful(d *draft) {
 		d.what += ", pinned"
 	}
 	if chance(r, 40) {
-		d.spec.OnDelete = "Revert"
+		d.spec.OnDelete = v1.OnDeleteRevert
 	}
 	if chance(r, 25) {
 		d.spec.Drift = "Report"

@@ -51,10 +51,10 @@ func (e *effects) DeleteOtherwise(_ string, r *rand.Rand) {
 	}
 	e.cluster.World.Trace("", "policy", "delete "+name+", with the other onDelete")
 	_ = change(e.actor, name, func(p *v1.NodeNetworkConfigurationPolicy) {
-		if p.Spec.OnDelete == "Revert" {
+		if p.Spec.OnDelete == v1.OnDeleteRevert {
 			p.Spec.OnDelete = "Retain"
 		} else {
-			p.Spec.OnDelete = "Revert"
+			p.Spec.OnDelete = v1.OnDeleteRevert
 		}
 	})
 	_ = e.do(Action{Verb: Delete, Name: name})

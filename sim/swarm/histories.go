@@ -80,7 +80,7 @@ func (r Run) undone() Run {
 	for i, a := range r.Actions {
 		if a.Verb == Apply {
 			spec := *a.Spec
-			spec.OnDelete = "Revert"
+			spec.OnDelete = v1.OnDeleteRevert
 			r.Actions[i].Spec = &spec
 		}
 	}
@@ -91,7 +91,7 @@ func (r Run) undone() Run {
 // else had a hand in the hosts, and their NICs are there from the beginning.
 func (r *Run) isUndone() bool {
 	for _, a := range r.Actions {
-		if stays(a) || a.Verb == Apply && a.Spec.OnDelete != "Revert" {
+		if stays(a) || a.Verb == Apply && a.Spec.OnDelete != v1.OnDeleteRevert {
 			return false
 		}
 	}

@@ -56,7 +56,7 @@ func (p *planning) lookForLife(place *place) {
 		return
 	}
 	place.lost = inside && place.Matches
-	place.changing = false
+	place.changing, place.undoes = false, false
 	place.unmanaged = place.lost && place.Ready // It is there, and nobody manages it.
 }
 
@@ -79,9 +79,12 @@ const longestWindow = 30 * time.Minute
 // this one has been there for longer than a change can take. A handler that runs
 // removes it in seconds; where none does, it would stand in the way for good.
 func (p *planning) lookForPredecessor(place *place) {
+	if p.in.Policy == nil {
+		return
+	}
 	made := p.in.Policy.CreationTimestamp.Time
 	if place.changing && !place.enacted && !made.IsZero() && p.isOver(made, p.in.Grace+longestWindow) {
-		place.changing = false
+		place.changing, place.undoes = false, false
 	}
 }
 
@@ -89,6 +92,9 @@ func (p *planning) lookForPredecessor(place *place) {
 // has taken it back by then.
 func (p *planning) patience() time.Duration {
 	patience := p.in.Grace
+	if p.in.Policy == nil { // What is undone has the window of a policy that says nothing.
+		return patience
+	}
 	if window := p.in.Policy.Spec.ProbeTimeoutSeconds; window != nil {
 		patience += time.Duration(*window) * time.Second
 	}

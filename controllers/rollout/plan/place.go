@@ -71,6 +71,12 @@ type place struct {
 	lost bool
 	// matchless: spec.match selects no interface there.
 	matchless bool
+	// goes: the policy is gone from the node, and its enactment is still there.
+	goes bool
+	// waitsToLeave: there is something to undo, which waits for a grant; undoes: it has one.
+	waitsToLeave, undoes bool
+	// stays: it had one, and is selected again.
+	stays bool
 	// plan of the node in mode Plan.
 	plan *v1.EnactmentPlan
 }
@@ -150,14 +156,23 @@ func placesOf(in Input) []place {
 		places[i].Node = node
 		if enactment, found := enactments[node.Name]; found {
 			places[i].read(enactment, in.Policy)
-			// A grant that is there or not occupies a slot like a change that is.
-			unsure := in.Unsure[node.Name] && node.Matches && !places[i].approved && places[i].phase != available
-			places[i].changing = places[i].changing || unsure
+			places[i].doubt(in.Unsure[node.Name])
 			places[i].readSoak(enactment, in)
 		}
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.Name, b.Name) })
 	return places
+}
+
+// doubt: a grant that is there or not occupies a slot like a change that is.
+func (p *place) doubt(unsure bool) {
+	switch {
+	case !unsure:
+	case p.waitsToLeave:
+		p.waitsToLeave, p.undoes, p.changing = false, true, true
+	case p.Matches && !p.approved && p.phase != available:
+		p.changing = true
+	}
 }
 
 // ByNode are the enactments by the node that they are about. Admission leaves no way
@@ -183,11 +198,12 @@ func OfItsNode(enactment *v1.NodeNetworkConfigurationEnactment) bool {
 }
 
 func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1.NodeNetworkConfigurationPolicy) {
-	p.enacted = ownedBy(enactment, policy)
+	p.enacted = policy != nil && ownedBy(enactment, policy)
+	p.readLeave(enactment)
 	p.inMidChange = isTrue(enactment, v1.EnactmentProgressing)
 	// A node that the policy does not select, and that was granted nothing, takes
 	// nobody's turn, whatever it tells.
-	p.changing = mayBeChanging(enactment) && (p.Matches || enactment.Spec.ApprovedGeneration > 0)
+	p.changing = p.undoes || mayBeChanging(enactment) && (p.Matches || enactment.Spec.ApprovedGeneration > 0)
 	if !p.enacted {
 		return
 	}
@@ -198,7 +214,7 @@ func (p *place) read(enactment *v1.NodeNetworkConfigurationEnactment, policy *v1
 	p.nextTry = nextTry(enactment.Status)
 	// A node that is out of reach does not know that the policy no longer selects it,
 	// and may begin its next try.
-	p.changing = p.changing || !p.Matches && p.nextTry != nil && !p.setAside && enactment.Spec.ApprovedGeneration > 0
+	p.changing = p.changing || !p.Matches && p.nextTry != nil && !p.setAside && !p.waitsToLeave && enactment.Spec.ApprovedGeneration > 0
 	p.matchless = len(policy.Spec.Match) > 0 && len(enactment.Status.MatchedInterfaces) == 0
 	if policy.Spec.Mode == modePlan {
 		p.readPlan(enactment)
@@ -255,6 +271,10 @@ func mayBeChanging(enactment *v1.NodeNetworkConfigurationEnactment) bool {
 	case isTrue(enactment, v1.EnactmentProgressing):
 		return true
 	case desired.SetAside(enactment): // It would stand in the way for as long as nobody manages it.
+		return false
+	case enactment.Spec.Leave: // What the policy has configured is undone.
+		return true
+	case enactment.Status.WaitsToLeave: // It begins nothing any more.
 		return false
 	case approved == 0 || reported > approved:
 		return false

@@ -100,6 +100,9 @@ type Output struct {
 	// Unaborts are the nodes whose enactment loses its abortedGeneration
 	// without a grant: they wait again.
 	Unaborts []string
+	// Leaves are the nodes whose enactment gets leave: they may undo the policy, which is
+	// gone there. Stays are those that lose it, since the policy selects them again.
+	Leaves, Stays []string
 	// Status of the policy once the decisions above are written.
 	Status v1.NodeNetworkConfigurationPolicyStatus
 	// StatusChanged: Status differs from the policy's in more than its times.
@@ -133,6 +136,7 @@ func Make(in Input) Output {
 	}
 	p.places = placesOf(in)
 	p.look()
+	p.letLeave()
 	limit, meaning, err := maxUnavailable(in.Policy, p.countTakingPart())
 	switch {
 	case in.Refused != "":

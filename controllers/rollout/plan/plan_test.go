@@ -47,6 +47,8 @@ type on struct {
 	setAside bool
 	// plane: it is one of the control plane's.
 	plane bool
+	// asks: it waits to undo the policy; leave: it may.
+	asks, leave bool
 }
 
 // onlyTheNode is left as an owner once a deleted policy's was taken away.
@@ -59,9 +61,11 @@ func (o on) enactment() v1.NodeNetworkConfigurationEnactment {
 		},
 		Spec: v1.NodeNetworkConfigurationEnactmentSpec{
 			ApprovedGeneration: o.approved, AbortedGeneration: o.aborted, ApprovedHash: o.approvedHash,
+			Leave: o.leave,
 		},
 		Status: v1.NodeNetworkConfigurationEnactmentStatus{
 			PolicyGeneration: o.reported, Hash: o.hash, Committed: o.has, Plan: o.plan, Retry: o.retry,
+			WaitsToLeave: o.asks,
 		},
 	}
 	if o.owner == onlyTheNode {

@@ -56,12 +56,14 @@ func (p *planning) quorum() *quorum {
 
 // isUndecided: the node has told that it does not know yet what the generation comes to there.
 // What it was granted may take for ever, as a neighbour's announcement does (LLDP).
-func (p place) isUndecided() bool { return p.reported && p.hash == "" && !p.inMidChange }
+func (p place) isUndecided() bool {
+	return p.reported && p.hash == "" && !p.inMidChange && !p.undoes
+}
 
 // MayChangeNode tells whether the enactment's policy may be changing its node now.
 func MayChangeNode(e *v1.NodeNetworkConfigurationEnactment) bool {
 	open := e.Status.PolicyGeneration == e.Spec.ApprovedGeneration && e.Status.Hash == ""
-	return mayBeChanging(e) && (!open || isTrue(e, v1.EnactmentProgressing))
+	return mayBeChanging(e) && (!open || e.Spec.Leave || isTrue(e, v1.EnactmentProgressing))
 }
 
 func (q *quorum) reason() string {

@@ -11,7 +11,7 @@ import (
 // Reads is what a plan reads of an enactment's status: a cache need not keep the rest.
 func Reads(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkConfigurationEnactmentStatus {
 	kept := v1.NodeNetworkConfigurationEnactmentStatus{
-		PolicyGeneration: status.PolicyGeneration, Hash: status.Hash, Conditions: status.Conditions,
+		PolicyGeneration: status.PolicyGeneration, Hash: status.Hash, Conditions: status.Conditions, WaitsToLeave: status.WaitsToLeave,
 	}
 	if c := status.Committed; c != nil {
 		kept.Committed = &v1.CommittedPolicy{Generation: c.Generation, Hash: c.Hash, Since: c.Since}
@@ -32,6 +32,7 @@ func Reads(status v1.NodeNetworkConfigurationEnactmentStatus) v1.NodeNetworkConf
 func ReadsAlike(before, after *v1.NodeNetworkConfigurationEnactment) bool {
 	if before.UID != after.UID || !sameSpec(before.Spec, after.Spec) ||
 		before.Status.PolicyGeneration != after.Status.PolicyGeneration || before.Status.Hash != after.Status.Hash ||
+		before.Status.WaitsToLeave != after.Status.WaitsToLeave ||
 		desired.SetAside(before) != desired.SetAside(after) || desired.CauseOf(before) != desired.CauseOf(after) {
 		return false
 	}

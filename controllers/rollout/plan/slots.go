@@ -120,6 +120,8 @@ func (p *planning) describe(condition func(place) bool) []string {
 // doing is what goes on at the place, in words.
 func (p place) doing() string {
 	switch {
+	case p.undoes:
+		return "leaving"
 	case p.changing:
 		return "still changing"
 	case p.soak > 0:

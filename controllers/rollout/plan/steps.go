@@ -84,6 +84,9 @@ func (p *planning) requeue() {
 
 // readSoak tells how long the node's configuration still has to prove itself.
 func (p *place) readSoak(enactment *v1.NodeNetworkConfigurationEnactment, in Input) {
+	if in.Policy == nil {
+		return
+	}
 	rules := in.Policy.Spec.Rollout
 	if rules == nil || rules.SoakSeconds == 0 || !p.has() {
 		return
