@@ -5,7 +5,10 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
@@ -33,6 +36,36 @@ func (r *Reconciler) gone(ctx context.Context, name string, in plan.Input) (reco
 
 func waitsToLeave(enactment v1.NodeNetworkConfigurationEnactment) bool {
 	return enactment.Status.WaitsToLeave && !enactment.Spec.Leave
+}
+
+// policiesThatLeave are those that leave the node, or wait to, and of a node of the control
+// plane also those that leave another one of it: that may be what they wait for.
+func (r *Reconciler) policiesThatLeave(ctx context.Context, node *corev1.Node) []reconcile.Request {
+	nodes := []corev1.Node{*node}
+	if isControlPlane(node) {
+		all := &corev1.NodeList{}
+		if err := r.client.List(ctx, all, client.UnsafeDisableDeepCopy); err != nil {
+			log.FromContext(ctx).Error(err, "Listing the nodes of the control plane")
+		}
+		for i := range all.Items {
+			if isControlPlane(&all.Items[i]) {
+				nodes = append(nodes, all.Items[i])
+			}
+		}
+	}
+	var requests []reconcile.Request
+	for i := range nodes {
+		enactments := &v1.NodeNetworkConfigurationEnactmentList{}
+		if err := r.client.List(ctx, enactments, r.ofNode(nodes[i].Name), client.UnsafeDisableDeepCopy); err != nil {
+			log.FromContext(ctx).Error(err, "Listing the enactments of a node", "node", nodes[i].Name)
+		}
+		for j := range enactments.Items {
+			if e := &enactments.Items[j]; e.Status.WaitsToLeave || e.Spec.Leave {
+				requests = append(requests, policyOf(ctx, e)...)
+			}
+		}
+	}
+	return requests
 }
 
 // leaving stands for a policy that is gone, whose UID nobody knows any more.

@@ -57,7 +57,7 @@ func TestAPolicyThatIsGoneLeavesAsManyNodesAtATimeAsItSaidMayBeUnavailable(t *te
 	}
 	s.asks("b", "c")
 	writes, again := s.reconcile()
-	if diff := cmp.Diff([]string{"b.p" + letLeave}, writes); diff != "" || again != 5*time.Second {
+	if diff := cmp.Diff([]string{"b.p" + letLeave}, writes); diff != "" || again != time.Minute {
 		t.Errorf("writes (-want +got):\n%s\nagain in %v", diff, again)
 	}
 	if writes, _ := s.reconcile(); len(writes) > 0 {

@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -153,7 +154,7 @@ func (r *Reconciler) policiesOfEnactment(ctx context.Context, enactment client.O
 	err := r.client.Get(ctx, client.ObjectKey{Name: enactment.(*v1.NodeNetworkConfigurationEnactment).Node()}, node)
 	switch {
 	case err == nil && isControlPlane(node): // Its own policy may be none that there is.
-		return append(policyOf(ctx, enactment), r.policiesThat(ctx, node, waits)...)
+		return slices.Concat(policyOf(ctx, enactment), r.policiesThat(ctx, node, waits), r.policiesThatLeave(ctx, node))
 	case client.IgnoreNotFound(err) != nil:
 		log.FromContext(ctx).Error(err, "Reading the node of an enactment", "enactment", enactment.GetName())
 	}
@@ -183,14 +184,15 @@ func (r *Reconciler) turnsOfNodes() handler.EventHandler {
 	return handler.Funcs{CreateFunc: changed.Create, UpdateFunc: changed.Update, DeleteFunc: gone.Delete, GenericFunc: changed.Generic}
 }
 
-// policiesFor are the policies that select the node and, of a node of the control plane,
-// those that wait: it may be for this one. On an update it is asked for the node as it was
-// and as it is.
+// policiesFor are the policies that select the node, those that leave it and, of a node of
+// the control plane, those that wait: it may be for this one. On an update it is asked for
+// the node as it was and as it is.
 func (r *Reconciler) policiesFor(ctx context.Context, node client.Object) []reconcile.Request {
-	return r.policiesThat(ctx, node, func(policy *v1.NodeNetworkConfigurationPolicy) bool {
+	leave := r.policiesThatLeave(ctx, node.(*corev1.Node))
+	return append(leave, r.policiesThat(ctx, node, func(policy *v1.NodeNetworkConfigurationPolicy) bool {
 		selects, err := desired.Selects(policy, node.(*corev1.Node))
 		return selects || err != nil || isControlPlane(node) && waits(policy)
-	})
+	})...)
 }
 
 func (r *Reconciler) policiesThat(ctx context.Context, node client.Object, concern func(*v1.NodeNetworkConfigurationPolicy) bool) []reconcile.Request {

@@ -79,7 +79,7 @@ func (g *grant) given(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error {
 		return nil
 	}
 	since := max(g.changed["node "+node], g.changed["policy "+name])
-	if f.Elapsed()-since < grantLag || !f.Calm(Controllers, since, Stale|Hinders) {
+	if f.Elapsed()-since < grantLag || !f.Calm(Controllers, max(0, since-hearsAgain), Stale|Hinders) {
 		return nil
 	}
 	return on(node, "policy %s: generation %d was granted to a node that it has not selected for %s", name, e.Spec.ApprovedGeneration, f.Elapsed()-since)

@@ -42,7 +42,7 @@ func TestGrant(t *testing.T) {
 		}},
 		"a node that has not matched since the controllers' cache was late": {play: func(s *stage) { grantedLate(s, time.Second) }},
 		"a node that has not matched since the cache had caught up": {
-			want: "not selected for", play: func(s *stage) { grantedLate(s, 3*time.Minute) },
+			want: "not selected for", play: func(s *stage) { grantedLate(s, 6*time.Minute) },
 		},
 		"what was granted is applied as its policy is deleted": {play: func(s *stage) { policyLeaves(s, "enactment") }},
 		"what an earlier enactment was granted is applied":     {want: "not granted", play: func(s *stage) { policyLeaves(s, "another") }},

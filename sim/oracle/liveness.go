@@ -85,7 +85,9 @@ func (f *Facts) pendingBut(some func(node string) bool) []string {
 			}
 			return
 		}
-		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isAway(node) {
+		// The control plane may have no node to spare for good.
+		held := e.Status.WaitsToLeave && !e.Spec.Leave && f.waitsForPlane(f.node(node))
+		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isAway(node) && !held {
 			say("enactment %s is there, and its policy does not select the node", e.Name)
 		}
 		// The model's clock has no second reading that never jumps, so a handler whose

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
+	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
 // quorum: of the nodes on which the control plane runs fewer than half are changed at a
@@ -34,7 +35,7 @@ func (q *quorum) Observe(f *Facts, e Event) error {
 	switch {
 	case !had && !has:
 		return nil
-	case !has || !conditionIs(after.Status.Conditions, v1.EnactmentProgressing):
+	case !has || !conditionIs(after.Status.Conditions, v1.EnactmentProgressing) && (!after.Spec.Leave || desired.SetAside(after) || !f.hasGone(after)):
 		if _, was := q.changing[what.Name]; was {
 			node, _ := nodeAndPolicy(before)
 			q.changed[node] = f.Elapsed()
@@ -48,7 +49,17 @@ func (q *quorum) Observe(f *Facts, e Event) error {
 	if granted && role == roleControllers && after.Spec.ApprovedHash == "" {
 		return q.granted(f, after)
 	}
+	let := has && what.Spec && after.Spec.Leave && (!had || !before.Spec.Leave)
+	if let && role == roleControllers && !f.isNotReady(after.Node()) {
+		return q.granted(f, after)
+	}
 	return nil
+}
+
+// isNotReady: undoing a policy there takes nothing from the control plane.
+func (f *Facts) isNotReady(node string) bool {
+	_, is := f.notReady[node]
+	return is || f.Elapsed()-f.readied < grantLag
 }
 
 func (q *quorum) granted(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error {

@@ -222,6 +222,11 @@ func (s *slots) comesBack(f *Facts, p *v1.NodeNetworkConfigurationPolicy, key gr
 // limit is how many nodes may be changing for a policy: whole numbers as they
 // are, percentages of the nodes that match, and of those more, rounded up, at least one.
 func (f *Facts) limit(p *v1.NodeNetworkConfigurationPolicy, more int) (int, bool) {
+	return limitOf(p, f.matching(p)+more)
+}
+
+// limitOf is how many of so many nodes.
+func limitOf(p *v1.NodeNetworkConfigurationPolicy, nodes int) (int, bool) {
 	percent := 50
 	if most := p.Spec.MaxUnavailable; most != nil {
 		if most.StrVal == "" {
@@ -231,7 +236,7 @@ func (f *Facts) limit(p *v1.NodeNetworkConfigurationPolicy, more int) (int, bool
 			return 0, false
 		}
 	}
-	return max(((f.matching(p)+more)*percent+99)/100, 1), true
+	return max((nodes*percent+99)/100, 1), true
 }
 
 // noteWrite takes in what a write says of the cluster.

@@ -9,9 +9,9 @@ import (
 	"github.com/nmstate/kubernetes-nmstate/handler/desired"
 )
 
-// leavePause is how soon to look again for nodes that still wait to undo a policy. What
-// they wait for may be a change of another policy, which asks for no plan of this one.
-const leavePause = 5 * time.Second
+// leavePause is when to look again for nodes that still wait to undo a policy, if no event
+// asks for it.
+const leavePause = time.Minute
 
 // Leave decides which nodes may undo a policy that there is not any more: Input has no
 // Policy, and the enactments that it has left.
@@ -59,6 +59,9 @@ func (p *planning) letLeave() {
 	if wait := p.names(isWaitingToLeave); len(wait) > 0 {
 		p.note("wait to leave %s: %d of %d undo it", list(wait), busy, limit)
 		p.planAfter(leavePause)
+	}
+	if spared := quorum.String(); spared != "" {
+		p.note("wait to leave %s", spared)
 	}
 }
 
