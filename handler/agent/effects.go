@@ -326,6 +326,9 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 		}
 		if done || !inPlace && most.Err() != nil || ctx.Err() != nil {
 			if !done {
+				if len(settled.Differences) == 0 { // What is there is what was, whatever it still waits for.
+					settled.Differences = a.flush(ctx, entry)
+				}
 				if entry.Transaction.Reverted {
 					settled.Hindrance = a.hindrance(ctx, entry, nil)
 				}

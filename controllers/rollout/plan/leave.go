@@ -41,7 +41,8 @@ func (p *planning) letLeave() {
 	if len(p.names(isWaitingToLeave)) == 0 {
 		return
 	}
-	limit, busy, quorum := p.leaveLimit(), len(p.names(func(p place) bool { return p.undoes })), p.quorum()
+	limit, busy := p.leaveLimit(), len(p.names(func(p place) bool { return p.undoes }))
+	quorum := p.quorumBut(place.hasFailed)
 	for i := range p.places {
 		place := &p.places[i]
 		switch {
@@ -64,6 +65,9 @@ func (p *planning) letLeave() {
 		p.note("wait to leave %s", spared)
 	}
 }
+
+// hasFailed: it keeps its slot, and is as it was before.
+func (p place) hasFailed() bool { return p.phase == failing && !p.inMidChange && !p.changing }
 
 func isWaitingToLeave(p place) bool { return p.waitsToLeave }
 

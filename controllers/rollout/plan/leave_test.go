@@ -131,6 +131,18 @@ func TestANodeThatLeavesHoldsASlotAndOneThatWaitsToDoesNot(t *testing.T) {
 	}
 }
 
+func TestANodeOfTheControlPlaneThatFailedIsNotAwayForOneThatLeaves(t *testing.T) {
+	asks := on{name: "a", plane: true, elsewhere: true, approved: generation, reported: generation, hash: "x", asks: true}
+	fails := on{name: "b", plane: true, approved: generation, reported: generation, shows: showing(v1.EnactmentFailing)}
+	if out := decided(t, inputOf(intstr.FromInt32(1), []on{asks, fails})); len(out.Leaves) != 1 {
+		t.Errorf("a waits: %v", out.Notes)
+	}
+	fails.shows = showing(v1.EnactmentFailing, v1.EnactmentProgressing)
+	if out := decided(t, inputOf(intstr.FromInt32(1), []on{asks, fails})); len(out.Leaves) != 0 {
+		t.Errorf("b tries again, and a leaves: %v", out.Notes)
+	}
+}
+
 func TestWhatADeletedPolicyOfTheSameNameHasLeftIsUndoneByTurnsToo(t *testing.T) {
 	old := func(name string) on { return on{name: name, owner: "older", approved: 1, reported: 1, hash: "x", asks: true} }
 	out := decided(t, inputOf(intstr.FromInt32(1), []on{old("a"), old("b")}))

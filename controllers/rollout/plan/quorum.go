@@ -41,11 +41,14 @@ type quorum struct {
 	waiting []string
 }
 
-func (p *planning) quorum() *quorum {
+func (p *planning) quorum() *quorum { return p.quorumBut(func(place) bool { return false }) }
+
+// quorumBut does not count some of the nodes that have a slot.
+func (p *planning) quorumBut(some func(place) bool) *quorum {
 	q := &quorum{limit: p.in.ControlPlane.mayBeAway(), nodes: p.in.ControlPlane.Nodes, away: map[string]string{}}
 	maps.Copy(q.away, p.in.ControlPlane.Away)
 	for _, place := range p.places {
-		if place.ControlPlane && place.occupies() && !place.isUndecided() {
+		if place.ControlPlane && place.occupies() && !place.isUndecided() && !some(place) {
 			q.away[place.Name] = place.doing()
 		}
 	}
