@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/nmstate/kubernetes-nmstate/api/v1"
 )
@@ -72,6 +73,22 @@ spec:
 				g.Expect(said(policy.Status.Conditions, v1.PolicyAvailable)).To(Equal("3/3 nodes successfully configured"))
 			}
 		}).Should(Succeed())
+
+		By("undoing both")
+		f.delete(ctx, "first")
+		f.delete(ctx, "second")
+		Eventually(ctx, func(g Gomega) {
+			Expect(f.underWay()).To(BeNumerically("<=", 1))
+			for _, n := range f.Nodes() {
+				for _, name := range []string{"first", "second"} {
+					_, err := f.enactment(ctx, n.Name, name)
+					g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%s is undone on %s", name, n.Name)
+				}
+			}
+		}).Should(Succeed())
+		for _, n := range f.Nodes() {
+			awaitKernel(ctx, n, marks("eth1", "1500")...)
+		}
 	}, SpecTimeout(specTimeout))
 })
 
