@@ -125,3 +125,25 @@ func (*leave) begun(f *Facts, node string, t *Trial) error {
 	}
 	return nil
 }
+
+// mayWaitToLeave tells whether a node may wait for ever for its turn to undo a policy: the
+// control plane has none to spare, or who has taken a node over does not give its turn back.
+func (f *Facts) mayWaitToLeave(e *v1.NodeNetworkConfigurationEnactment) bool {
+	if !e.Status.WaitsToLeave || e.Spec.Leave {
+		return false
+	}
+	node, name := nodeAndPolicy(e)
+	may := f.node(node) != nil && f.waitsForPlane(f.node(node))
+	f.eachEnactment(func(other *v1.NodeNetworkConfigurationEnactment, its, policy string) {
+		may = may || policy == name && other.Spec.Leave && f.IsTaken(its)
+	})
+	return may
+}
+
+// mayWaitOn tells whether what another policy has configured on the node may wait to be
+// undone for ever: who cannot be beside it waits, too.
+func (f *Facts) mayWaitOn(node string) bool {
+	may := false
+	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, its, _ string) { may = may || its == node && f.mayWaitToLeave(e) })
+	return may
+}

@@ -86,8 +86,7 @@ func (f *Facts) pendingBut(some func(node string) bool) []string {
 			return
 		}
 		// The control plane may have no node to spare for good.
-		held := e.Status.WaitsToLeave && !e.Spec.Leave && f.waitsForPlane(f.node(node))
-		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isAway(node) && !held {
+		if p := f.policy(policy); (p == nil || !f.selects(p, node)) && !f.isAway(node) && !f.mayWaitToLeave(e) {
 			say("enactment %s is there, and its policy does not select the node", e.Name)
 		}
 		// The model's clock has no second reading that never jumps, so a handler whose
@@ -250,6 +249,8 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 		return fmt.Sprintf("policy %s: node %s has no enactment", p.Name, node.Name), false
 	case e.Status.PolicyGeneration != p.Generation && f.isAway(node.Name):
 		return "", true
+	case !ownedBy(e, p) && f.mayWaitToLeave(e):
+		return "", true
 	}
 	if !ownedBy(e, p) && f.isAway(node.Name) {
 		return "", true // It is that of an earlier policy of the name.
@@ -270,7 +271,7 @@ func (f *Facts) pendingOn(p *v1.NodeNetworkConfigurationPolicy, node *corev1.Nod
 		count.aborted++
 	case is(v1.Planned):
 		count.planned++
-	case is(v1.EnactmentPending) && (f.isAway(node.Name) || !isReady(node) || f.holds(p) || waitsForNeighbours(e) || f.heldUp(p) || f.waitsForPlane(node)):
+	case is(v1.EnactmentPending) && (f.isAway(node.Name) || !isReady(node) || f.holds(p) || waitsForNeighbours(e) || f.heldUp(p) || f.waitsForPlane(node) || f.mayWaitOn(node.Name)):
 		return "", true
 	default:
 		return fmt.Sprintf("policy %s: node %s is not done: %s", p.Name, node.Name, said(e)), false

@@ -65,8 +65,22 @@ func (p place) isUndecided() bool {
 
 // MayChangeNode tells whether the enactment's policy may be changing its node now.
 func MayChangeNode(e *v1.NodeNetworkConfigurationEnactment) bool {
-	open := e.Status.PolicyGeneration == e.Spec.ApprovedGeneration && e.Status.Hash == ""
-	return mayBeChanging(e) && (!open || e.Spec.Leave || isTrue(e, v1.EnactmentProgressing))
+	waits := isOpen(e) || needsGrant(e)
+	return mayBeChanging(e) && (!waits || e.Spec.Leave || isTrue(e, v1.EnactmentProgressing))
+}
+
+// isOpen: the node does not know yet what it was granted comes to there.
+func isOpen(e *v1.NodeNetworkConfigurationEnactment) bool {
+	return e.Status.PolicyGeneration == e.Spec.ApprovedGeneration && e.Status.Hash == ""
+}
+
+// needsGrant: what the node was granted was another rendering, since a variable changed there.
+func needsGrant(e *v1.NodeNetworkConfigurationEnactment) bool {
+	hash, granted, committed := e.Status.Hash, e.Spec.ApprovedHash, e.Status.Committed
+	if hash == "" || hash == granted || e.Status.PolicyGeneration != e.Spec.ApprovedGeneration {
+		return false
+	}
+	return granted != "" || committed != nil && committed.Generation == e.Spec.ApprovedGeneration && committed.Hash != hash
 }
 
 func (q *quorum) reason() string {

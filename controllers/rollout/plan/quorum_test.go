@@ -93,6 +93,34 @@ func TestTheControlPlaneKeepsItsQuorum(t *testing.T) {
 	}
 }
 
+func TestWhoMayBeChangingItsNode(t *testing.T) {
+	at := func(o on) *v1.NodeNetworkConfigurationEnactment {
+		o.approved, o.reported = generation, generation
+		e := o.enactment()
+		return &e
+	}
+	other := &v1.CommittedPolicy{Generation: generation, Hash: "old"}
+	for sentence, test := range map[string]struct {
+		on
+		may bool
+	}{
+		"what was granted and has not ended may":                         {on{hash: "new", shows: showing(v1.EnactmentPending)}, true},
+		"what has ended does not":                                        {on{hash: "new", shows: showing(v1.EnactmentAvailable)}, false},
+		"what nobody knows yet does not":                                 {on{shows: showing(v1.EnactmentPending)}, false},
+		"what was granted as another rendering waits for a grant":        {on{hash: "new", approvedHash: "old", shows: showing(v1.EnactmentPending)}, false},
+		"and may while a transaction is open":                            {on{hash: "new", approvedHash: "old", shows: showing(v1.EnactmentProgressing)}, true},
+		"what was granted as this rendering may":                         {on{hash: "new", approvedHash: "new", has: other, shows: showing(v1.EnactmentPending)}, true},
+		"what the node has as another rendering waits for a grant":       {on{hash: "new", has: other, shows: showing(v1.EnactmentPending)}, false},
+		"what is undone may":                                             {on{hash: "new", asks: true, leave: true, shows: showing(v1.EnactmentPending)}, true},
+		"what waits to be undone does not":                               {on{hash: "new", asks: true, shows: showing(v1.EnactmentPending)}, false},
+		"what waits to be undone on a node that nobody manages does not": {on{hash: "new", asks: true, leave: true, setAside: true}, false},
+	} {
+		if may := MayChangeNode(at(test.on)); may != test.may {
+			t.Errorf("%s: %v", sentence, may)
+		}
+	}
+}
+
 // written is the input once what was decided is written.
 func written(in Input, out Output) Input {
 	in.Enactments = slices.Clone(in.Enactments)
