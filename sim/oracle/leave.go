@@ -15,7 +15,11 @@ type leave struct {
 	// gone are the enactments that went a moment ago, of which the controllers may not have
 	// heard.
 	gone []goneEnactment
+	// had is when an enactment lost its grant to leave: its node may have begun.
+	had map[string]time.Duration
 }
+
+func newLeave() *leave { return &leave{had: map[string]time.Duration{}} }
 
 type goneEnactment struct {
 	policy string
@@ -31,6 +35,9 @@ func (l *leave) Observe(f *Facts, e Event) error {
 		after, has := what.After.(*v1.NodeNetworkConfigurationEnactment)
 		if had && !has {
 			l.gone = append(l.gone, goneEnactment{before.Policy(), f.Elapsed()})
+		}
+		if had && before.Spec.Leave {
+			l.had[before.Name] = f.Elapsed()
 		}
 		role, _ := roleOf(what.Process)
 		if has && what.Spec && role == roleControllers && after.Spec.Leave && !(had && before.Spec.Leave) {
@@ -64,7 +71,7 @@ func (l *leave) let(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error {
 		}
 		going = append(going, its)
 		_, away := f.notReady[its]
-		if other.Spec.Leave && !desired.SetAside(other) && !away && !f.isDead(its) && !f.IsTaken(its) {
+		if other.Spec.Leave && f.node(its) != nil && !desired.SetAside(other) && !away && !f.isDead(its) && !f.IsTaken(its) {
 			leaving = append(leaving, its)
 		}
 	})
@@ -104,7 +111,7 @@ func (f *Facts) mayLeave(policy string, e *v1.NodeNetworkConfigurationEnactment,
 }
 
 // begun: a node undoes a policy.
-func (*leave) begun(f *Facts, node string, t *Trial) error {
+func (l *leave) begun(f *Facts, node string, t *Trial) error {
 	if t.Entry == nil || len(t.Entry.Correction) > 0 || !f.Calm(node, max(0, t.Asked-time.Minute), everything) || !f.Calm(Controllers, max(0, t.Asked-time.Minute), everything) {
 		return nil
 	}
@@ -116,6 +123,9 @@ func (*leave) begun(f *Facts, node string, t *Trial) error {
 		stays := slices.ContainsFunc(t.Entry.Sources, func(s v1.DesiredSource) bool { return s.Policy == source.Policy })
 		e := f.enactment(node, source.Policy)
 		if stays || source.OnDelete != v1.OnDeleteRevert || e == nil || e.Spec.Leave || !e.Status.WaitsToLeave {
+			continue
+		}
+		if had, was := l.had[e.Name]; was && t.Asked-had < time.Minute {
 			continue
 		}
 		// Of another hash it is in the middle of its own change, and goes with that.
@@ -144,6 +154,8 @@ func (f *Facts) mayWaitToLeave(e *v1.NodeNetworkConfigurationEnactment) bool {
 // undone for ever: who cannot be beside it waits, too.
 func (f *Facts) mayWaitOn(node string) bool {
 	may := false
-	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, its, _ string) { may = may || its == node && f.mayWaitToLeave(e) })
+	f.eachEnactment(func(e *v1.NodeNetworkConfigurationEnactment, its, _ string) {
+		may = may || its == node && f.mayWaitToLeave(e)
+	})
 	return may
 }

@@ -37,7 +37,7 @@ func TestLeave(t *testing.T) {
 			}
 		}
 	}
-	judge(t, func() Oracle { return &leave{} }, nodes, map[string]history{
+	judge(t, func() Oracle { return newLeave() }, nodes, map[string]history{
 		"two nodes undo it, and one may": {want: "2 nodes may undo it at a time (n1, n2), and 1 are to", play: lets()},
 		"the first one has left":         {play: lets(func(s *stage) { delete(s.objects, "NodeNetworkConfigurationEnactment/"+v1.EnactmentName("n1", "p")) })},
 		"nobody knows what it said: half of them may": {play: lets(func(s *stage) {

@@ -62,7 +62,7 @@ func All() []Oracle {
 	return []Oracle{
 		newReach(), guards{}, committed{}, available{}, kept{}, newSlots(), newBlast(), writers{}, newForeignThings(), newForeignCheckpoints(),
 		newQuiet(), liveness{}, unmanaged{}, newPatient(), newOutage(), newBackoff(), journaled{}, newGrant(), live{}, superseded{}, takenBack{}, life{},
-		newOneChange(), volatile{}, held{}, exact{}, permanent{}, families{}, newNamed(), activated{}, newTerse(), selection{}, newPaced(), newLastWord(), newQuorum(), &leave{},
+		newOneChange(), volatile{}, held{}, exact{}, permanent{}, families{}, newNamed(), activated{}, newTerse(), selection{}, newPaced(), newLastWord(), newQuorum(), newLeave(),
 	}
 }
 

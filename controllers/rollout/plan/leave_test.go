@@ -144,7 +144,9 @@ func TestANodeOfTheControlPlaneThatFailedIsNotAwayForOneThatLeaves(t *testing.T)
 }
 
 func TestWhatADeletedPolicyOfTheSameNameHasLeftIsUndoneByTurnsToo(t *testing.T) {
-	old := func(name string) on { return on{name: name, owner: "older", approved: 1, reported: 1, hash: "x", asks: true} }
+	old := func(name string) on {
+		return on{name: name, owner: "older", approved: 1, reported: 1, hash: "x", asks: true}
+	}
 	out := decided(t, inputOf(intstr.FromInt32(1), []on{old("a"), old("b")}))
 	if diff := cmp.Diff([]string{"a"}, out.Leaves); diff != "" {
 		t.Errorf("leaves (-want +got):\n%s\n%v", diff, out.Notes)
