@@ -42,6 +42,8 @@ type NodeNetworkConfigurationEnactmentSpec struct {
 	// policy is gone, so many nodes may undo it at a time.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="type(self) != int || int(self) >= -2147483648 && int(self) <= 2147483647",message="spec.maxUnavailable: must be a number of 32 bits, or text"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 	// Secrets that the policy names, for this node alone.
 	// +optional

@@ -94,7 +94,7 @@ func UndoWord(policy *v1.NodeNetworkConfigurationPolicy) Word {
 		return Word{}
 	}
 	return Word{
-		Patch: `{"spec":{"onDelete":v1.OnDeleteRevert}}`,
+		Patch: `{"spec":{"onDelete":"Revert"}}`,
 		Says:  fmt.Sprintf("policy %s: spec.onDelete is Revert now", policy.Name),
 	}
 }
