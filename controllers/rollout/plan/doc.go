@@ -1,8 +1,9 @@
 // Package plan decides which nodes may apply a policy now, and what the policy's
 // status says.
 //
-// It owns one pure function, Make: a policy, the nodes and the enactments in;
-// grants, aborts and the status out, with the reasons in words. It also says what it
+// It owns two pure functions. Make: a policy, the nodes and the enactments in;
+// grants, aborts and the status out, with the reasons in words. Leave: the same for
+// what a policy that is gone has left. It also says what it
 // reads of an enactment (Reads, ReadsAlike). It never reads or writes an object, never
 // looks at a clock, and remembers nothing: every call derives everything anew from its
 // input.
@@ -65,6 +66,18 @@
 // under way goes on.
 //
 // In mode Plan nothing is granted at all: the status collects the plans.
+//
+// # Nodes that a policy leaves
+//
+//	           Leave                    the enactment is gone
+//	waits ───────────────► undoes ──────────────────────────► (slot free)
+//	 to leave                │ ▲
+//	                         ▼ │
+//	                       failing, until the node gives up
+//
+// What a policy with onDelete: Revert has configured is undone by turns: of the nodes
+// that it leaves maxUnavailable at a time. A node asks (status.waitsToLeave), and holds
+// its slot from the grant (spec.leave) until its enactment is gone.
 //
 // # What Make relies on
 //
