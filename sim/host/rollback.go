@@ -115,6 +115,7 @@ func (h *Host) bringBack(e *edit, c *trial, was *Link) *profile {
 	if !observed {
 		return then
 	}
+	delete(h.activations, keyOf(was.Name, was.Type)) // That of the trial's profile is over.
 	if was.software() {
 		return nil
 	}
