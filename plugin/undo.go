@@ -30,9 +30,10 @@ func (p *plugin) undoCommand() *cobra.Command {
 		Use:   "undo POLICY",
 		Short: "Delete a policy, and bring back what was there before it",
 		Long: `undo deletes a policy, and each node brings back what was there before it, setting
-by setting, guarded by probes like any other change. What another policy or a
-person has set meanwhile stays. Where spec.onDelete is not Revert yet, it becomes
-so first, and undo waits until every node knows it.
+by setting, guarded by probes like any other change: as many nodes at a time as
+spec.maxUnavailable says. What another policy or a person has set meanwhile stays.
+Where spec.onDelete is not Revert yet, it becomes so first, and undo waits until
+every node knows it.
 
 With --dry-run nothing is deleted: it shows, as a plan does, on which nodes which
 settings would change, from which value and back to which.
@@ -152,7 +153,11 @@ func (p *plugin) awaitUndone(ctx context.Context, api client.Client, policy stri
 		left, err := enactmentsOf(ctx, api, policy)
 		nodes := map[string]bool{}
 		for i := range left {
-			nodes[left[i].Node()] = true
+			node := left[i].Node()
+			if left[i].Status.WaitsToLeave && !left[i].Spec.Leave {
+				node += " (waits for its turn)"
+			}
+			nodes[node] = true
 		}
 		return slices.Sorted(maps.Keys(nodes)), err
 	})

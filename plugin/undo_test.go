@@ -17,6 +17,8 @@ func TestUndo(t *testing.T) {
 	reverts.Spec.OnDelete = "Revert"
 	has := enactmentOf("node1", v1.EnactmentAvailable, "")
 	has.Status.Committed = &v1.CommittedPolicy{Generation: 1}
+	waits := enactmentOf("node1", v1.EnactmentPending, "")
+	waits.Status.WaitsToLeave = true
 	state := func(onDelete string, observed int64) client.Object {
 		s := &v1.NodeNetworkState{ObjectMeta: metav1.ObjectMeta{Name: "node1", Generation: 2}}
 		s.Spec.Sources, s.Status.ObservedGeneration = []v1.DesiredSource{{Source: v1.Source{Policy: "mtu"}, OnDelete: onDelete}}, observed
@@ -37,6 +39,7 @@ func TestUndo(t *testing.T) {
 		"a node that has not looked at it yet":           {[]client.Object{retains, has, state("Revert", 1)}, "undo mtu --timeout 1ms", 1, "policy mtu is not deleted", stays},
 		"a node that is gone":                            {[]client.Object{retains, has}, "undo mtu --wait=false", 0, "policy mtu: deleted\n", deleted},
 		"a node that is not done":                        {[]client.Object{reverts, has}, "undo mtu --timeout 1ms", 1, "policy mtu is deleted: after 1ms: nodes that are not done", deleted},
+		"a node whose turn has not come":                 {[]client.Object{reverts, waits}, "undo mtu --timeout 1ms", 1, "nodes that are not done, kubectl get nns tells why: node1 (waits for its turn)", deleted},
 		"one that there is not":                          {nil, "undo mtu", 1, "reading policy mtu", deleted},
 		"no time at all":                                 {[]client.Object{reverts}, "undo mtu --timeout=-1s", 2, "want more than 0", stays},
 		"what would come back, and no node has answered": {[]client.Object{reverts}, "undo mtu --dry-run --timeout 1ms", 1, "not every node says what would come back", stays},
