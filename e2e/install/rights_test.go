@@ -205,6 +205,8 @@ func writesItsOwnNodeOnly(t *testing.T, folder string) {
 	borrowed.OwnerReferences = append(borrowed.OwnerReferences, ownedBy(b)...)
 	approved := enactmentOf(a, "p")
 	approved.Spec.ApprovedGeneration = 1
+	let := enactmentOf(a, "p")
+	let.Spec.Leave = true
 	abortedOne := enactmentOf(a, "p")
 	abortedOne.Spec.AbortedGeneration = 1 << 40
 	mislabelled, unlabelled := enactmentOf(a, "p"), enactmentOf(a, "p")
@@ -235,6 +237,7 @@ func writesItsOwnNodeOnly(t *testing.T, folder string) {
 		"one with another owner beside us":         {create, borrowed, enactments + "a.p"},
 		"an approval for itself":                   {create, approved, "the handler of node a may not approve or abort its own enactment a.p"},
 		"an abort for itself":                      {create, abortedOne, "the handler of node a may not approve or abort its own enactment a.p"},
+		"a grant to leave for itself":              {create, let, "the handler of node a may not approve or abort its own enactment a.p"},
 		"one that is labelled as another policy's": {create, mislabelled, "enactment a.p must have the label nmstate.io/policy and be called a.<that policy>"},
 		"one that has no label":                    {create, unlabelled, "enactment a.p must have the label nmstate.io/policy"},
 		"one that is labelled as another node's":   {create, elsewhereLabelled, "enactment a.p must have the label nmstate.io/node of node a"},
