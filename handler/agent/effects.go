@@ -325,19 +325,25 @@ func (a *Agent) settle(ctx context.Context, entry journal.Entry) txn.Event {
 			most = briefly // All the rest is as before: nothing else comes that a lost thing may wait for.
 		}
 		if done || !inPlace && most.Err() != nil || ctx.Err() != nil {
-			if !done {
-				if len(settled.Differences) == 0 { // What is there is what was, whatever it still waits for.
-					settled.Differences = a.flush(ctx, entry)
-				}
-				if entry.Transaction.Reverted {
-					settled.Hindrance = a.hindrance(ctx, entry, nil)
-				}
-				logf.FromContext(ctx).Info("the node is not as before", "differences", settled.Differences, "foreign", settled.Foreign)
+			if done {
+				return settled
 			}
-			return settled
+			return a.notAsBefore(ctx, entry, settled)
 		}
 		a.Clock.Wait(ctx, nil, settleInterval)
 	}
+}
+
+// notAsBefore is what is told of a node that did not come to be as before in time.
+func (a *Agent) notAsBefore(ctx context.Context, entry journal.Entry, settled txn.Settled) txn.Settled {
+	if len(settled.Differences) == 0 { // The files are, whatever it still waits for.
+		settled.Differences = a.flush(ctx, entry)
+	}
+	if entry.Transaction.Reverted {
+		settled.Hindrance = a.hindrance(ctx, entry, nil)
+	}
+	logf.FromContext(ctx).Info("the node is not as before", "differences", settled.Differences, "foreign", settled.Foreign)
+	return settled
 }
 
 func (a *Agent) compare(ctx context.Context, entry journal.Entry, before, desired state.State) txn.Settled {
