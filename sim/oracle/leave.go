@@ -22,8 +22,8 @@ type leave struct {
 func newLeave() *leave { return &leave{had: map[string]time.Duration{}} }
 
 type goneEnactment struct {
-	policy string
-	at     time.Duration
+	*v1.NodeNetworkConfigurationEnactment
+	at time.Duration
 }
 
 func (*leave) Name() string { return "leave" }
@@ -34,7 +34,7 @@ func (l *leave) Observe(f *Facts, e Event) error {
 		before, had := what.Before.(*v1.NodeNetworkConfigurationEnactment)
 		after, has := what.After.(*v1.NodeNetworkConfigurationEnactment)
 		if had && !has {
-			l.gone = append(l.gone, goneEnactment{before.Policy(), f.Elapsed()})
+			l.gone = append(l.gone, goneEnactment{before, f.Elapsed()})
 		}
 		if had && before.Spec.Leave {
 			l.had[before.Name] = f.Elapsed()
@@ -77,8 +77,12 @@ func (l *leave) let(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error {
 	})
 	l.gone = slices.DeleteFunc(l.gone, func(g goneEnactment) bool { return f.Elapsed()-g.at > grantLag })
 	for _, g := range l.gone {
-		if g.policy == name {
-			going = append(going, "one that has left")
+		if g.Policy() != name {
+			continue
+		}
+		going = append(going, "one that has left")
+		if g.Spec.ApprovedGeneration > newest.Spec.ApprovedGeneration {
+			newest = g.NodeNetworkConfigurationEnactment
 		}
 	}
 	limit := f.mayLeave(name, newest, len(going))
