@@ -107,7 +107,7 @@ func badPolicy(c *cluster) {
 		}
 		want := v1.NodeNetworkConfigurationEnactmentSpec{AbortedGeneration: 1}
 		if i == 0 {
-			want = v1.NodeNetworkConfigurationEnactmentSpec{ApprovedGeneration: 1}
+			want = v1.NodeNetworkConfigurationEnactmentSpec{ApprovedGeneration: 1, MaxUnavailable: new(intstr.FromString("25%"))}
 		}
 		if !reflect.DeepEqual(enactment.Spec, want) {
 			c.Errorf("%s: spec %+v, want %+v", name, enactment.Spec, want)
