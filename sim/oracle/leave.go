@@ -17,9 +17,14 @@ type leave struct {
 	gone []goneEnactment
 	// had is when an enactment lost its grant to leave: its node may have begun.
 	had map[string]time.Duration
+	// said is when a policy said something else last, or was deleted: the controllers may not
+	// have heard of that.
+	said map[string]time.Duration
 }
 
-func newLeave() *leave { return &leave{had: map[string]time.Duration{}} }
+func newLeave() *leave {
+	return &leave{had: map[string]time.Duration{}, said: map[string]time.Duration{}}
+}
 
 type goneEnactment struct {
 	*v1.NodeNetworkConfigurationEnactment
@@ -31,6 +36,9 @@ func (*leave) Name() string { return "leave" }
 func (l *leave) Observe(f *Facts, e Event) error {
 	switch what := e.What.(type) {
 	case Wrote:
+		if what.Kind == "NodeNetworkConfigurationPolicy" && (what.Spec || what.After == nil) {
+			l.said[what.Name] = f.Elapsed()
+		}
 		before, had := what.Before.(*v1.NodeNetworkConfigurationEnactment)
 		after, has := what.After.(*v1.NodeNetworkConfigurationEnactment)
 		if had && !has {
@@ -56,6 +64,9 @@ func (l *leave) let(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error {
 	node, name := nodeAndPolicy(e)
 	if _, is := f.notReady[node]; is || !f.Calm(Controllers, max(0, f.Elapsed()-quorumCalm), Stale|Hinders) {
 		return nil // It is away, or what the controllers know is old.
+	}
+	if said, is := l.said[name]; is && f.Elapsed()-said < grantLag {
+		return nil
 	}
 	var going, leaving []string
 	newest := e
