@@ -17,13 +17,18 @@ type leave struct {
 	gone []goneEnactment
 	// had is when an enactment lost its grant to leave: its node may have begun.
 	had map[string]time.Duration
-	// said is when a policy said something else last, or was deleted: the controllers may not
-	// have heard of that.
-	said map[string]time.Duration
+	// said is what policies said before they were edited or deleted, of which the controllers
+	// may not have heard.
+	said []goneWord
+}
+
+type goneWord struct {
+	*v1.NodeNetworkConfigurationPolicy
+	at time.Duration
 }
 
 func newLeave() *leave {
-	return &leave{had: map[string]time.Duration{}, said: map[string]time.Duration{}}
+	return &leave{had: map[string]time.Duration{}}
 }
 
 type goneEnactment struct {
@@ -36,8 +41,8 @@ func (*leave) Name() string { return "leave" }
 func (l *leave) Observe(f *Facts, e Event) error {
 	switch what := e.What.(type) {
 	case Wrote:
-		if what.Kind == "NodeNetworkConfigurationPolicy" && (what.Spec || what.After == nil) {
-			l.said[what.Name] = f.Elapsed()
+		if before, was := what.Before.(*v1.NodeNetworkConfigurationPolicy); was && (what.Spec || what.After == nil) {
+			l.said = append(l.said, goneWord{before, f.Elapsed()})
 		}
 		before, had := what.Before.(*v1.NodeNetworkConfigurationEnactment)
 		after, has := what.After.(*v1.NodeNetworkConfigurationEnactment)
@@ -64,9 +69,6 @@ func (l *leave) let(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error {
 	node, name := nodeAndPolicy(e)
 	if _, is := f.notReady[node]; is || !f.Calm(Controllers, max(0, f.Elapsed()-quorumCalm), Stale|Hinders) {
 		return nil // It is away, or what the controllers know is old.
-	}
-	if said, is := l.said[name]; is && f.Elapsed()-said < grantLag {
-		return nil
 	}
 	var going, leaving []string
 	newest := e
@@ -97,6 +99,12 @@ func (l *leave) let(f *Facts, e *v1.NodeNetworkConfigurationEnactment) error {
 		}
 	}
 	limit := f.mayLeave(name, newest, len(going))
+	l.said = slices.DeleteFunc(l.said, func(w goneWord) bool { return f.Elapsed()-w.at > grantLag })
+	for _, word := range l.said {
+		if then, _ := limitOf(word.NodeNetworkConfigurationPolicy, len(going)); word.Name == name {
+			limit = max(limit, then)
+		}
+	}
 	if len(leaving) > limit {
 		slices.Sort(leaving)
 		return on(node, "policy %s: %d nodes may undo it at a time (%s), and %d are to", name, len(leaving), strings.Join(leaving, ", "), limit)
