@@ -30,10 +30,10 @@ func (p *plugin) undoCommand() *cobra.Command {
 		Use:   "undo POLICY",
 		Short: "Delete a policy, and bring back what was there before it",
 		Long: `undo deletes a policy, and each node brings back what was there before it, setting
-by setting, guarded by probes like any other change: as many nodes at a time as
-spec.maxUnavailable says. What another policy or a person has set meanwhile stays.
-Where spec.onDelete is not Revert yet, it becomes so first, and undo waits until
-every node knows it.
+by setting, guarded by probes like any other change. As many nodes do so at a time
+as spec.maxUnavailable says. What another policy or a person has set meanwhile
+stays. Where spec.onDelete is not Revert yet, it becomes so first, and undo waits
+until every node knows it.
 
 With --dry-run nothing is deleted: it shows, as a plan does, on which nodes which
 settings would change, from which value and back to which.

@@ -33,10 +33,6 @@ func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error
 	if err := r.client.List(ctx, enactments, r.ofPolicy(name), shared); err != nil {
 		return plan.Input{}, fmt.Errorf("listing the enactments of policy %s: %w", name, err)
 	}
-	nodes := &corev1.NodeList{}
-	if err := r.client.List(ctx, nodes, shared); err != nil {
-		return plan.Input{}, fmt.Errorf("listing the nodes: %w", err)
-	}
 	believed := slices.DeleteFunc(enactments.Items, func(e v1.NodeNetworkConfigurationEnactment) bool {
 		if plan.OfItsNode(&e) {
 			return false
@@ -44,13 +40,18 @@ func (r *Reconciler) gather(ctx context.Context, name string) (plan.Input, error
 		log.FromContext(ctx).Info("Enactment is ignored: its label is that of another node than its owner", "enactment", e.Name)
 		return true
 	})
+	if policy == nil && !slices.ContainsFunc(believed, waitsToLeave) {
+		return plan.Input{}, nil
+	}
+	nodes := &corev1.NodeList{}
+	if err := r.client.List(ctx, nodes, shared); err != nil {
+		return plan.Input{}, fmt.Errorf("listing the nodes: %w", err)
+	}
 	in := plan.Input{Policy: policy, Enactments: believed, Grace: r.grace, Now: metav1.NewTime(r.clock.Now())}
 	in.Unsure = r.unsure.nodes(leaving(name), r.clock.Now())
 	if policy != nil {
 		maps.Copy(in.Unsure, r.unsure.nodes(policy.UID, r.clock.Now()))
 		in.Configured = r.soaks.observe(in, r.clock.Running())
-	} else if !slices.ContainsFunc(believed, waitsToLeave) {
-		return plan.Input{}, nil
 	}
 	reported, err := r.reported(ctx, &in)
 	if err != nil {

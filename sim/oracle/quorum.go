@@ -56,7 +56,8 @@ func (q *quorum) Observe(f *Facts, e Event) error {
 	return nil
 }
 
-// isNotReady: undoing a policy there takes nothing from the control plane.
+// isNotReady tells whether the controllers may take the node for one that is not Ready:
+// undoing a policy there takes nothing from the control plane.
 func (f *Facts) isNotReady(node string) bool {
 	_, is := f.notReady[node]
 	return is || f.Elapsed()-f.readied < grantLag
